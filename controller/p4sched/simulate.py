@@ -224,6 +224,8 @@ class Ports:
     """`flows` or `users`, for a discipline without a program; None: flows."""
     start_time_bytes: int | None = None
     """Bytes in a unit of rank, a power of two, if ranks are start times; None: 256."""
+    charge_drops: bool | None = None
+    """True if a flow pays for dropped packets, too, if ranks are start times; None: it does not."""
     hold_us: int | None = None
     """Only for `fdpa`: time after which a user may return to a more urgent band, in microseconds."""
     calendar: Mapping[str, Any] | None = None

@@ -143,6 +143,15 @@ def _in_bytes(line: Line) -> Line:
     return replace(line, port=ports.marking_bytes(port, ports.FAIR_MARK_BYTES))
 
 
+def _charging_drops(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines with the start times of SP-PIFO's Netbench. AFQ and DCTCP have none."""
+    without = ("dctcp", "afq")
+    return tuple(
+        line if line.name.partition("-")[0] in without else replace(line, port=ports.charging_drops(line.port))
+        for line in lines
+    )
+
+
 def _marked_by_bytes(lines: Sequence[Line]) -> tuple[Line, ...]:
     """The lines with the settings of the run files."""
     return tuple(_in_bytes(line) for line in lines)
@@ -234,11 +243,13 @@ _SP_PIFO_FAIR_LINES = (
 
 
 _QUEUE_COUNTS = (8, 16, 24, 32)
-_SP_PIFO_QUEUES = _marked_by_bytes(
-    (
-        _fair("pifo", "PIFO", ports.single("pifo", 320)),
-        *(_fair(f"afq-{n}", f"AFQ, {n} queues", ports.afq_of_bytes(n, 10, 1500)) for n in _QUEUE_COUNTS),
-        *(_fair(f"sp_pifo-{n}", f"SP-PIFO, {n} queues", ports.queues("sp_pifo", n)) for n in _QUEUE_COUNTS),
+_SP_PIFO_QUEUES = _charging_drops(
+    _marked_by_bytes(
+        (
+            _fair("pifo", "PIFO", ports.single("pifo", 320)),
+            *(_fair(f"afq-{n}", f"AFQ, {n} queues", ports.afq_of_bytes(n, 10, 1500)) for n in _QUEUE_COUNTS),
+            *(_fair(f"sp_pifo-{n}", f"SP-PIFO, {n} queues", ports.queues("sp_pifo", n)) for n in _QUEUE_COUNTS),
+        )
     )
 )
 """Lines of SP-PIFO Fig. 10, with the settings of its run files."""
@@ -428,7 +439,7 @@ _EACH = (
         GBIT,
         _AIFO_FAIR_LINES[:5],
         (SMALL_MEAN, DONE),
-        published=(_TCP_OF_BYTES, *_marked_by_bytes(_AIFO_FAIR_LINES[1:5])),
+        published=(_TCP_OF_BYTES, *_charging_drops(_marked_by_bytes(_AIFO_FAIR_LINES[1:5]))),
     ),
     PaperFigure(
         "sp_pifo-9-eight",
@@ -436,7 +447,7 @@ _EACH = (
         GBIT,
         _SP_PIFO_FAIR_LINES,
         (SMALL_MEAN, DONE),
-        published=(_TCP_OF_BYTES, *_marked_by_bytes(_SP_PIFO_FAIR_LINES[1:])),
+        published=(_TCP_OF_BYTES, *_charging_drops(_marked_by_bytes(_SP_PIFO_FAIR_LINES[1:]))),
     ),
     PaperFigure(
         "sp_pifo-10",

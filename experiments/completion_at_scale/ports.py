@@ -107,6 +107,11 @@ def counting_bytes(port: Port) -> Port:
     return {**port, "start_time_bytes": 1}
 
 
+def charging_drops(port: Port) -> Port:
+    """The same port, at which a flow pays for dropped packets, too, as in SP-PIFO's Netbench."""
+    return {**port, "charge_drops": True}
+
+
 def marking(port: Port, packets: int) -> Port:
     """The same port with congestion marks."""
     return {**port, "mark_at_packets": packets}

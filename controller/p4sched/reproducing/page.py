@@ -170,7 +170,7 @@ def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
                 f"{each.figure.title}: {row.quantity.title}",
                 f"{len(verdict.same)}, {len(verdict.opposite)}, {len(verdict.undecided)}",
                 verdict.order,
-                f"{verdict.values} ({close.count(True)} of {len(close)})" if close else OPEN,
+                f"{verdict.values} ({close.count(True)} of {len(close)})" if close else verdict.values,
                 f"{Ratios.of(list(verdict.ratios.values())) or '-'}",
                 causes.get(row.quantity.key) or causes.get("all", "-"),
             )

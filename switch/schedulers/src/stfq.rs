@@ -7,7 +7,8 @@
 //!   departure: virtual time = start of the packet that leaves
 //!
 //! AIFO does not say what a drop costs. This is our choice: only a packet that is queued moves the finish of its flow.
-//! If it is pushed out later, the finish moves back. So a flow pays only for packets that are sent.
+//! If it is pushed out later, the finish moves back. So a flow pays only for packets that are sent. In the simulations
+//! of SP-PIFO it pays for dropped packets, too ([`Stfq::charging_drops`]).
 //!
 //! Virtual time is in bytes of a flow of weight 1. A rank is virtual time / 2^shift, so that 32 bits last long enough
 //! (shift 8: 1 TB sent per unit of weight). Weights are given as scales, as in FDPA: 256 / weight.
@@ -30,6 +31,7 @@ pub struct Stfq<S> {
     /// Scales of the flows of another weight than 1.
     scales: HashMap<u32, u32>,
     shift: u32,
+    charges_drops: bool,
 }
 
 impl<S: Scheduler> Stfq<S> {
@@ -45,7 +47,14 @@ impl<S: Scheduler> Stfq<S> {
             starts: HashMap::new(),
             scales: HashMap::new(),
             shift,
+            charges_drops: false,
         })
+    }
+
+    /// Makes a flow pay for packets that are dropped or pushed out, too.
+    pub fn charging_drops(mut self) -> Stfq<S> {
+        self.charges_drops = true;
+        self
     }
 
     /// Gives a flow the weight 256 / scale. The default scale is 256, weight 1.
@@ -92,13 +101,16 @@ impl<S: Scheduler> Scheduler for Stfq<S> {
         let start = self.start(packet.flow);
         packet.rank = self.rank(start);
         let verdict = self.scheduler.enqueue(now, packet);
-        if verdict.is_queued() {
+        if verdict.is_queued() || self.charges_drops {
             let scale = self.scales.get(&packet.flow).copied().unwrap_or(SCALE_OF_WEIGHT_1);
             self.times.charge(u64::from(packet.flow), start, packet.len, scale);
+        }
+        if verdict.is_queued() {
             self.starts.insert(packet.id, start);
         }
         if let Verdict::PushedOut { victim, .. } = verdict
             && let Some(start) = self.starts.remove(&victim.id)
+            && !self.charges_drops
         {
             self.times.refund(u64::from(victim.flow), start);
         }
@@ -179,6 +191,19 @@ mod tests {
         let verdict = stfq.enqueue(0, packet(2, 2, 100));
         assert!(matches!(verdict, Verdict::PushedOut { victim, .. } if victim.id == 1));
         assert_eq!(stfq.start(1), 100);
+    }
+
+    #[test]
+    fn a_flow_pays_for_dropped_packets_if_it_shall() {
+        let mut stfq = Stfq::new(Pifo::new(1).unwrap(), 0).unwrap().charging_drops();
+        assert!(stfq.enqueue(0, packet(1, 7, 100)).is_queued());
+        assert!(!stfq.enqueue(0, packet(2, 7, 100)).is_queued());
+        assert_eq!(stfq.start(7), 200);
+        let mut stfq = Stfq::new(Pifo::new(2).unwrap(), 0).unwrap().charging_drops();
+        assert!(stfq.enqueue(0, packet(1, 7, 100)).is_queued());
+        assert!(stfq.enqueue(0, packet(2, 7, 100)).is_queued());
+        assert!(matches!(stfq.enqueue(0, packet(3, 8, 100)), Verdict::PushedOut { .. }));
+        assert_eq!(stfq.start(7), 200, "its second packet was pushed out");
     }
 
     #[test]

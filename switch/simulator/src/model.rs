@@ -6,7 +6,7 @@ use p4sched_schedulers::worker::Worker;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, P4, Packet, Verdict};
 use p4sched_world::link::Link;
 
-use crate::ranked::{Ranked, START_TIME_SHIFT};
+use crate::ranked::{Ranked, StartTime};
 
 /// Decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl ModelPort {
     pub fn new(config: &Config, rate_bps: u64, start_time: bool) -> Result<ModelPort, ConfigError> {
         Ok(ModelPort {
             p4: config.scheme().p4(),
-            ranked: Ranked::new(config, start_time.then_some(START_TIME_SHIFT))?,
+            ranked: Ranked::new(config, start_time.then(StartTime::default))?,
             link: Link::new(rate_bps),
             backlogged_since: 0,
             priorities: HashMap::new(),

@@ -3,8 +3,23 @@
 use p4sched_schedulers::stfq::Stfq;
 use p4sched_schedulers::{Config, ConfigError, Model, Nanos, Packet, Rank, Scheduler, Verdict};
 
-/// log2 of 256 bytes: the programs count start times in this unit.
-pub const START_TIME_SHIFT: u32 = 8;
+/// How ports count virtual start times. The default is how the programs do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartTime {
+    /// Log2 of the bytes in a unit of rank.
+    pub shift: u32,
+    /// A flow pays for dropped packets, too.
+    pub charge_drops: bool,
+}
+
+impl Default for StartTime {
+    fn default() -> StartTime {
+        StartTime {
+            shift: 8,
+            charge_drops: false,
+        }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub enum Ranked {
@@ -15,14 +30,17 @@ pub enum Ranked {
 }
 
 impl Ranked {
-    /// A model with empty queues. `start_time`: log2 of the bytes in a unit of rank, if ranks are virtual start times.
+    /// A model with empty queues. `start_time`: if ranks are virtual start times, how they are counted.
     ///
     /// # Errors
     /// If the model refuses the configuration, or the unit exceeds 2^31 bytes.
-    pub fn new(config: &Config, start_time: Option<u32>) -> Result<Ranked, ConfigError> {
+    pub fn new(config: &Config, start_time: Option<StartTime>) -> Result<Ranked, ConfigError> {
         let model = config.model()?;
         Ok(match start_time {
-            Some(shift) => Ranked::StartTime(Box::new(Stfq::new(model, shift)?)),
+            Some(StartTime { shift, charge_drops }) => {
+                let stfq = Stfq::new(model, shift)?;
+                Ranked::StartTime(Box::new(if charge_drops { stfq.charging_drops() } else { stfq }))
+            }
             None => Ranked::ByPacket(model),
         })
     }

@@ -1,8 +1,9 @@
 //! Rank sequences: the distributions of PACKS 6.1, and a few sequences that are hard for schedulers. All have a seed.
 //!
-//! The paper names its distributions but not their parameters. Here Poisson has a mean of half the range. Then the
-//! lowest dropped ranks are those of the paper. The mean of the exponential distributions is chosen so that the ratios
-//! of inversions are those of the paper: see [`RankDistribution`].
+//! The paper names its distributions but not their parameters. The means here are those of SP-PIFO's simulator
+//! (`LstfTcpSocket.java` of nsg-ethz/sp-pifo): half the range for Poisson, a quarter for the exponential ones. With them the
+//! lowest dropped ranks and the ratios of inversions are those of the paper. Its convex ranks are Poisson of mean 100
+//! modulo 100, with wider peaks than here: see [`RankDistribution`].
 
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;

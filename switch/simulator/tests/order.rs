@@ -150,6 +150,22 @@ fn units_of_start_times_that_cannot_be_are_refused_with_a_sentence() {
 }
 
 #[test]
+fn a_flow_pays_for_dropped_packets_only_if_it_shall() {
+    let mut scenario = incast(&json!({"scheme": "sp_pifo", "queues": 4, "queue_size": 5}));
+    scenario["ports"]["charge_drops"] = json!(true);
+    assert_eq!(
+        world(&scenario).unwrap_err(),
+        "ports: charge_drops: it goes with ranks = start_time"
+    );
+    scenario["ranks"] = json!("start_time");
+    let charged = run(&scenario);
+    scenario["ports"]["charge_drops"] = json!(false);
+    let plain = run(&scenario);
+    assert!(sum(&plain.0, "dropped_full") > 0, "there is something to charge");
+    assert_ne!(charged.1, plain.1);
+}
+
+#[test]
 fn packets_that_a_memory_takes_back_wait_no_more() {
     let memory = json!({"packets": 30, "sharing": "occamy"});
     let (summary, _) = run(&incast(

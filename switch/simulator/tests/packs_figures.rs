@@ -116,7 +116,7 @@ fn poisson_ranks_give_the_papers_ratios_of_inversions_and_equal_drops() {
 
 #[test]
 fn inverse_exponential_ranks_give_the_papers_ratios_of_inversions_but_equal_drops() {
-    // "over 7x, 14x and 15x". The paper does not give the mean, so it was chosen to match these three.
+    // "over 7x, 14x and 15x". The paper does not give the mean. That of SP-PIFO's simulator matches.
     let outcomes = one_second(RankDistribution::InverseExponential);
     assert_within_15_percent(ratios(&outcomes), [7.0, 14.0, 15.0]);
     // In the paper SP-PIFO drops 42 % more than PACKS and AIFO, and these two differ. Both are impossible here: the

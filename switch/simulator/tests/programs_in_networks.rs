@@ -359,7 +359,8 @@ fn what_programs_cannot_do_is_said() {
     );
     assert_eq!(
         refused(Scheme::Aifo, "start_time_bytes", json!(1)),
-        "start_time_bytes: the programs count start times in units of 256 bytes; use the models"
+        "start_time_bytes and charge_drops: the programs count start times in units of 256 bytes, and for packets that \
+         are queued; use the models"
     );
     assert_eq!(
         refused(Scheme::Aifo, "cell_bytes", json!(80)),

@@ -24,7 +24,7 @@ use crate::frames::{self, Datagram};
 use crate::model::Decision;
 use crate::parameters::Parameters;
 use crate::program::{Program, ProgramError};
-use crate::ranked::START_TIME_SHIFT;
+use crate::ranked::StartTime;
 use crate::switch::{self, ArgumentError, Switch};
 
 /// MAC address of every next hop; no host checks it.
@@ -62,8 +62,11 @@ pub enum DeviceError {
     /// The scenario charges the packets of receivers.
     #[error("charge_answers: the programs know users by the addresses of senders; use the models")]
     Answers,
-    /// The scenario has another unit of start times.
-    #[error("start_time_bytes: the programs count start times in units of 256 bytes; use the models")]
+    /// The scenario counts start times otherwise.
+    #[error(
+        "start_time_bytes and charge_drops: the programs count start times in units of 256 bytes, and for packets that \
+         are queued; use the models"
+    )]
     StartTime,
     /// The scenario has the order of events of Netbench.
     #[error("events: a program's departures come before simultaneous arrivals; use the models")]
@@ -513,7 +516,7 @@ pub fn check(installed: &SwitchSettings<'_>, ports: &PortConfig) -> Result<(), D
         Err(DeviceError::Marks)
     } else if ports.variants != Variants::NONE || ports.hold_us != 0 {
         Err(DeviceError::Variants)
-    } else if ports.start_time.is_some_and(|shift| shift != START_TIME_SHIFT) {
+    } else if ports.start_time.is_some_and(|counted| counted != StartTime::default()) {
         Err(DeviceError::StartTime)
     } else if ports.knowledge != Knowledge::default() {
         Err(DeviceError::Knowledge)

@@ -22,7 +22,7 @@ use super::by_rank::ByRank;
 use super::lengths::Lengths;
 use super::order::{Order, OutOfOrder};
 use super::packets::{Header, Packets};
-use crate::ranked::Ranked;
+use crate::ranked::{Ranked, StartTime};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -204,8 +204,8 @@ pub struct PortConfig {
     pub knowledge: Knowledge,
     /// The memory that the ports of a switch share, if they share one.
     pub memory: Option<Memory>,
-    /// Log2 of the bytes in a unit of rank, if ranks are virtual start times. The ranks of the packets are then ignored.
-    pub start_time: Option<u32>,
+    /// How ports count virtual start times, if these are the ranks. The ranks of the packets are then ignored.
+    pub start_time: Option<StartTime>,
     /// A packet that finds this many waiting packets gets a congestion mark.
     pub mark_at: Option<u32>,
     /// A packet that finds this many waiting bytes gets a congestion mark.

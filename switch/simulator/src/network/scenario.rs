@@ -22,7 +22,7 @@ use super::hosts::MIN_FRAME;
 use super::port::{DUAL_PI2, Memory, PortConfig, Scheduling};
 use super::setup::{Events, Ranks, Setup, Transport};
 use crate::ideals;
-use crate::ranked::START_TIME_SHIFT;
+use crate::ranked::StartTime;
 
 /// Latest end of a run. All events planned after it fit into 64 bits.
 const LAST_NS: Nanos = 1 << 62;
@@ -151,6 +151,8 @@ struct Ports {
     hold_us: u32,
     /// Bytes in a unit of rank, if ranks are start times.
     start_time_bytes: Option<u32>,
+    /// A flow pays for dropped packets, too, if ranks are start times.
+    charge_drops: Option<bool>,
     #[serde(default, deserialize_with = "target")]
     target: Target,
     mark_at_packets: Option<u32>,
@@ -543,18 +545,27 @@ impl Ports {
         }
     }
 
-    /// Log2 of the bytes in a unit of rank, if ranks are start times.
-    fn start_time(&self, ranks: bool) -> Result<Option<u32>, String> {
-        let shift = match self.start_time_bytes {
-            None => START_TIME_SHIFT,
-            Some(_) if !ranks => return Err("start_time_bytes: it goes with ranks = start_time".to_owned()),
-            Some(_) if self.scheme.scheme().is_none() => {
-                return Err(format!("{} has no start_time_bytes", self.scheme.name()));
+    /// How start times are counted, if they are the ranks.
+    fn start_time(&self, ranks: bool) -> Result<Option<StartTime>, String> {
+        for (key, given) in [
+            ("start_time_bytes", self.start_time_bytes.is_some()),
+            ("charge_drops", self.charge_drops.is_some()),
+        ] {
+            if given && !ranks {
+                return Err(format!("{key}: it goes with ranks = start_time"));
             }
+            if given && self.scheme.scheme().is_none() {
+                return Err(format!("{} has no {key}", self.scheme.name()));
+            }
+        }
+        let plain = StartTime::default();
+        let shift = match self.start_time_bytes {
+            None => plain.shift,
             Some(bytes) if bytes.is_power_of_two() => bytes.ilog2(),
             Some(bytes) => return Err(format!("start_time_bytes = {bytes}: it is a power of two")),
         };
-        Ok(ranks.then_some(shift))
+        let charge_drops = self.charge_drops.unwrap_or(plain.charge_drops);
+        Ok(ranks.then_some(StartTime { shift, charge_drops }))
     }
 
     fn fair_among(&self) -> Result<FairAmong, String> {
