@@ -227,7 +227,12 @@ _PACKS_13 = _figure(
     (SMALL_MEAN, DONE),
     further=("aifo-k=0", "packs-k=0", "afq-bytes"),
 )
-_SP_PIFO_9 = _figure("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,))
+# Seed 1 of SP-PIFO's figures has the flows of the run files.
+_MINING_OF_RUN_FILES, _SEARCH_OF_RUN_FILES = (
+    replace(workload, run_file_seed=PARETO_OF_RUN_FILES.run_file_seed) for workload in (DATA_MINING, WEB_SEARCH)
+)
+_of_sp_pifo = partial(_figure, workload=_SEARCH_OF_RUN_FILES)
+_SP_PIFO_9 = _of_sp_pifo("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,))
 FIGURES = (
     _completion("rifo-7", "completion times, web search", "rifo-7", netbench_order=True),
     _completion(
@@ -268,12 +273,12 @@ FIGURES = (
     _figure("aifo-11", "target length C, 10 and 40 Gbit/s", "aifo-11", (SMALL_MEAN, LARGE_MEAN)),
     _AIFO_14,
     _by_size("aifo-14c", _AIFO_14),
-    _completion("sp_pifo-7", "completion times, data mining", "sp_pifo-7"),
-    _completion("sp_pifo-8", "completion times, web search", "sp_pifo-8"),
+    _completion("sp_pifo-7", "completion times, data mining", "sp_pifo-7", workload=_MINING_OF_RUN_FILES),
+    _completion("sp_pifo-8", "completion times, web search", "sp_pifo-8", workload=_SEARCH_OF_RUN_FILES),
     _SP_PIFO_9,
-    _figure("sp_pifo-9-eight", "fair queueing, 8 queues", "sp_pifo-9-eight", (SMALL_MEAN,)),
+    _of_sp_pifo("sp_pifo-9-eight", "fair queueing, 8 queues", "sp_pifo-9-eight", (SMALL_MEAN,)),
     _by_size("sp_pifo-9-sizes", _SP_PIFO_9),
-    _figure("sp_pifo-10", "fair queueing, number of queues", "sp_pifo-10", (ALL_MEAN,)),
+    _of_sp_pifo("sp_pifo-10", "fair queueing, number of queues", "sp_pifo-10", (ALL_MEAN,)),
     _figure(
         "packs-12",
         "completion times with ranks of pFabric",
