@@ -21,14 +21,12 @@ END_NS = 10**9
 """The run file has 1 s for any figure; `--duration` does not change it."""
 AIFO = ports.aifo(100)
 PORTS: dict[str, Port] = {
-    "pifo": ports.of_netbench(ports.single("pifo", 80)),
+    "pifo": ports.single("pifo", 80),
     "sp_pifo": ports.simulated(ports.queues("sp_pifo", 8)),
     "aifo": ports.simulated(AIFO),
     "aifo-text": AIFO,
     "fifo": ports.single("fifo", ports.DROP_PACKETS),
 }
-REORDERING = ("pifo", "sp_pifo")
-"""Lines that have Netbench's order of simultaneous events."""
 LABELS = {
     "pifo": "PIFO",
     "sp_pifo": "SP-PIFO",
@@ -63,8 +61,6 @@ def run(line: str, _place: str, seed: int, _duration_ns: int) -> Simulation:
         "transports": {"hosts": PFABRIC},
         "flows": {"list": flows},
     }
-    if line in REORDERING:
-        scenario["events"] = "netbench"
     return Simulation(scenario, measure, seed, work=0.125)
 
 
