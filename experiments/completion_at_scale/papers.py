@@ -218,9 +218,7 @@ _RIFO_TABLE = (
 _AIFO_FAIR_PUBLISHED = _marked_by_bytes(
     (*_AIFO_FAIR_LINES[1:-1], _fair("aifo", "AIFO", ports.aifo(100, sampling=1))),
 )
-_RIFO_FAIR_OF_RUN_FILE = _in_bytes(
-    _fair("rifo-file", "RIFO, T of the run file", ports.simulated(ports.rifo(100, 150)))
-)
+_RIFO_FAIR_OF_RUN_FILE = _in_bytes(_fair("rifo-file", "RIFO, T of the run file", ports.simulated(ports.rifo(100, 150))))
 """RIFO Fig. 12 in MainFigure12.java. The published numbers are those of T = 50."""
 RIFO_OF_RUN_FILE = Line(
     "rifo-file",

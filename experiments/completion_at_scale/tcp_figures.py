@@ -69,7 +69,9 @@ def _shifted() -> Mapping[str, _Line]:
     found = {"sp_pifo": _Line("SP-PIFO", ports.queues("sp_pifo", 8, QUEUE_SIZE))}
     for shift in SHIFTS:
         port = ports.packs(8, WINDOW, 0) | {"window_shift": shift}
-        found[f"{shift:+}"] = _Line(f"PACKS, window {shift:+}", ports.simulated(port, "strictly_below", "filling_window"))
+        found[f"{shift:+}"] = _Line(
+            f"PACKS, window {shift:+}", ports.simulated(port, "strictly_below", "filling_window")
+        )
         if shift < 0:
             found[f"{shift:+}-text"] = _Line(f"PACKS, window {shift:+}, rule of the text", port, published=False)
     return found
