@@ -159,7 +159,9 @@ def _lines(figure: PaperFigure, further: Sequence[str], netbench_order: bool) ->
 
     for line in figure.lines:
         add(replaced.get(line.name, line))
-        if replaced.pop(line.name, None):
+        other = replaced.pop(line.name, None)
+        # a line that differs at some loads only has the line with the rule of the text beside it
+        if other and replace(other, port_at={}) != line:
             ours = replace(line, name=f"{line.name}{OURS}", label=f"{line.label}, {figure.replaced}")
             found[ours.name] = _Shown(ours, line.name, published=False)
     for line in replaced.values():
