@@ -251,6 +251,10 @@ _SP_PIFO_QUEUES = _charging_drops(
     )
 )
 """Lines of SP-PIFO Fig. 10, with the settings of its run files."""
+_AFQ_OF_NETBENCH = _marked_by_bytes(
+    [_fair(f"afq-{n}", f"AFQ, {n} queues", ports.afq_of_netbench(n, 10, 1500)) for n in _QUEUE_COUNTS]
+)
+"""AFQQueue.java drops what is more than n rounds ahead; AFQ's paper what is n rounds ahead."""
 
 
 def _simulated(line: Line, label: str, *variants: str) -> Line:
@@ -454,6 +458,8 @@ _EACH = (
         _SP_PIFO_QUEUES,
         (ALL_MEAN, DONE),
         loads=(0.2, 0.4, 0.6, 0.8),
+        published=_AFQ_OF_NETBENCH,
+        replaced="AFQ's own rule for packets far ahead",
     ),
     PaperFigure(
         "packs-12",

@@ -65,6 +65,11 @@ def afq_of_bytes(count: int, packets: int, bytes_per_round: int) -> dict[str, An
     return queues("afq", count, packets) | {"bytes_per_round": bytes_per_round}
 
 
+def afq_of_netbench(count: int, packets: int, bytes_per_round: int) -> dict[str, Any]:
+    """AFQ with the bytes of a round as in a run file, and the rule of Netbench for packets far ahead."""
+    return afq_of_bytes(count, packets, bytes_per_round) | {"wraps": True}
+
+
 def packs(count: int, window: int = 20, k: float = 0.1) -> dict[str, Any]:
     """PACKS with queues of 10 packets."""
     return queues("packs", count) | {"window": window, "headroom_256": headroom_256(k)}

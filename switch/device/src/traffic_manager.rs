@@ -103,6 +103,7 @@ fn apply_calendar(calendar: &mut CalendarConfig, given: &tm::Calendar) {
         levels: given.levels.unwrap_or(kept.levels),
         burst_rounds: given.burst_rounds.unwrap_or(kept.burst_rounds),
         whole_sets: given.whole_sets.unwrap_or(kept.whole_sets),
+        wraps: kept.wraps,
     };
 }
 

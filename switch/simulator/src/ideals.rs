@@ -9,7 +9,8 @@ use p4sched_traffic_manager::{
 use serde::{Deserialize, Deserializer, de};
 
 /// Settings that a scenario may give for these disciplines.
-pub const SETTINGS: &str = "queues, queue_size, bytes_per_round, log_bytes_per_round, quantum_bytes, calendar and tree";
+pub const SETTINGS: &str =
+    "queues, queue_size, bytes_per_round, log_bytes_per_round, wraps, quantum_bytes, calendar and tree";
 
 /// Default round of AFQ: the smallest power of two that a full frame fits into.
 const LOG_BYTES_PER_ROUND: u32 = 11;
@@ -85,6 +86,8 @@ pub struct Settings<'a> {
     /// Bytes in a round of AFQ, or log2 of them.
     pub bytes_per_round: Option<u32>,
     pub log_bytes_per_round: Option<u32>,
+    /// AFQ as in Netbench.
+    pub wraps: bool,
     /// Quantum of DRR.
     pub quantum_bytes: Option<u32>,
     pub calendar: Calendar,
@@ -107,6 +110,9 @@ impl Settings<'_> {
             (Some(bytes), None) => bytes,
             (None, _) => 1_u32.checked_shl(log).ok_or_else(too_long)?,
         };
+        if self.wraps && discipline != Discipline::Afq {
+            return Err(format!("{} has no wraps; only AFQ has it", name(discipline)));
+        }
         if self.calendar.turn_ns != 0 {
             return Err("calendar: turn_ns: a port of a scenario sends whenever something waits".to_owned());
         }
@@ -125,6 +131,7 @@ impl Settings<'_> {
                     RoundChoice::Rank => CalendarPlace::Rank,
                 },
                 rank_width: self.calendar.rank_width,
+                wraps: self.wraps,
                 ..CalendarConfig::default()
             },
             tree: TreeConfig {

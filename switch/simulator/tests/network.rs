@@ -638,7 +638,7 @@ fn a_scenario_that_cannot_be_says_why() {
     );
     assert_eq!(
         with("/ports", json!({"scheme": "afq", "parameters": {"window_ranks": 20}})),
-        "ports: afq has queues, queue_size, bytes_per_round, log_bytes_per_round, quantum_bytes, calendar and tree only"
+        "ports: afq has queues, queue_size, bytes_per_round, log_bytes_per_round, wraps, quantum_bytes, calendar and tree only"
     );
     assert_eq!(
         with("/ports", json!({"scheme": "aifo", "variants": ["max_alone"]})),
@@ -687,6 +687,12 @@ fn a_scenario_that_cannot_be_says_why() {
         with("/ports", json!({"scheme": "fifo", "bytes_per_round": 2000})),
         "ports: fifo has no bytes_per_round; only AFQ has it"
     );
+    for scheme in ["fifo", "drr"] {
+        assert_eq!(
+            with("/ports", json!({"scheme": scheme, "wraps": true})),
+            format!("ports: {scheme} has no wraps; only AFQ has it")
+        );
+    }
     assert_eq!(
         with(
             "/ports",

@@ -165,6 +165,17 @@ fn a_flow_pays_for_dropped_packets_only_if_it_shall() {
     assert_ne!(charged.1, plain.1);
 }
 
+/// A frame has 1540 bytes, more than a round.
+#[test]
+fn a_calendar_that_wraps_keeps_more_packets_and_lets_some_overtake_their_flow() {
+    let mut scenario = incast(&json!({"scheme": "afq", "queues": 2, "queue_size": 20, "bytes_per_round": 1500}));
+    let (plain, _) = run(&scenario);
+    scenario["ports"]["wraps"] = json!(true);
+    let (wrapped, _) = run(&scenario);
+    assert!(sum(&plain, "overtakes") == 0 && sum(&wrapped, "overtakes") > 0);
+    assert!(sum(&wrapped, "dropped_refused") < sum(&plain, "dropped_refused"));
+}
+
 #[test]
 fn packets_that_a_memory_takes_back_wait_no_more() {
     let memory = json!({"packets": 30, "sharing": "occamy"});

@@ -13,6 +13,9 @@
 //! ```
 //!
 //! So a user has at most n BpR bytes in the buffer.
+//!
+//! Netbench (AFQQueue.java of SP-PIFO's artifact) drops only what is more than n rounds ahead. The queue of a packet that
+//! is n rounds ahead is the one that is served ([`CalendarConfig::wraps`]).
 
 use std::fmt::Debug;
 
@@ -59,6 +62,16 @@ impl<E: Element> Afq<E> {
         (bid, bid / self.bytes_per_round())
     }
 
+    /// The round whose queue takes an element that ends in this round; None if it is too far ahead.
+    fn round_of_queue(&self, round: u64) -> Option<u64> {
+        let last = self.rounds.last();
+        match round {
+            _ if round <= last => Some(round),
+            _ if self.calendar.wraps && round == last + 1 => Some(self.rounds.head()),
+            _ => None,
+        }
+    }
+
     fn file(&mut self, element: E, bid: u64, round: u64) {
         self.bids.set(element.user(), bid, self.served());
         self.rounds.push(round, element);
@@ -94,9 +107,9 @@ impl<E: Element> Scheduling<E> for Afq<E> {
 
     fn offer(&mut self, _now: Nanos, element: E) -> Verdict<E> {
         let (bid, round) = self.bid(&element);
-        if round > self.rounds.last() {
+        let Some(round) = self.round_of_queue(round) else {
             return Verdict::Refused(element, DropReason::TooFar);
-        }
+        };
         if self.rounds.len() >= self.buffer || self.rounds.len_of(round) >= self.calendar.room() {
             return Verdict::Refused(element, DropReason::Full);
         }

@@ -102,6 +102,9 @@ pub struct CalendarConfig {
     /// Whether a level of [`Discipline::Gearbox`] holds all of its current and its next set of queues, which keeps the
     /// order of a user's packets.
     pub whole_sets: bool,
+    /// In [`Discipline::Afq`] a packet that is n rounds ahead goes into the queue that is served, as in Netbench, and is
+    /// not dropped.
+    pub wraps: bool,
 }
 
 impl CalendarConfig {
@@ -127,6 +130,7 @@ impl Default for CalendarConfig {
             levels: DEFAULT_LEVELS,
             burst_rounds: 0,
             whole_sets: true,
+            wraps: false,
         }
     }
 }

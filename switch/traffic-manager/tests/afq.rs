@@ -108,12 +108,14 @@ proptest! {
         buffer in 1..200u32,
         queue_packets in 0..20u32,
         users in 1..9u64,
+        wraps in any::<bool>(),
         steps in prop::collection::vec((0..9u64, 64..1515u32, 0..5u8), 1..600),
     ) {
         // If the drawn calendar cannot hold a full frame, use the smallest one that can.
         let queues = queues.max(1514 / bytes_per_round + 1);
         let mut config = PortConfig { rate_bps: 0, ..afq(buffer, queues, bytes_per_round) };
         config.calendar.queue_packets = queue_packets;
+        config.calendar.wraps = wraps;
         let mut tm = port_1(config);
         let (n, bpr) = (u64::from(queues), u64::from(bytes_per_round));
         let mut waiting: Vec<(u64, u32)> = Vec::new();
@@ -129,9 +131,11 @@ proptest! {
             }
             let user = user % users;
             let bid = u64::max(bids.get(&user).copied().unwrap_or(0), head * bpr) + u64::from(len);
-            let round = bid / bpr;
+            let ahead = bid / bpr - head;
+            // A ring of n queues: n rounds ahead is the queue of the head.
+            let round = head + ahead % n;
             let in_queue = waiting.iter().filter(|&&(other, _)| other == round).count();
-            let refused = if round >= head + n {
+            let refused = if ahead > n || (ahead == n && !wraps) {
                 Some(DropReason::TooFar)
             } else if waiting.len() >= buffer as usize || (queue_packets > 0 && in_queue >= queue_packets as usize) {
                 Some(DropReason::Full)

@@ -20,6 +20,7 @@ const AHEAD: CalendarConfig = CalendarConfig {
     levels: 1,
     burst_rounds: 0,
     whole_sets: true,
+    wraps: false,
 };
 
 /// A port that sends a frame of 1000 bytes per millisecond.

@@ -44,6 +44,7 @@ fn calendar() -> impl Strategy<Value = CalendarConfig> {
         levels: levels.0,
         burst_rounds: levels.1,
         whole_sets: levels.2,
+        wraps: levels.2,
     })
 }
 

@@ -74,10 +74,15 @@ impl Scheduling {
         }
     }
 
-    /// True if a packet that finds an empty queue leaves no trace in the scheduler.
+    /// True if a packet that finds the link idle leaves no trace in the scheduler.
     fn forgets(&self) -> bool {
         let scheme = self.scheme().map(Config::scheme);
         matches!(scheme, Some(Scheme::Fifo | Scheme::Pifo))
+    }
+
+    /// True if the scheduler does not see a packet that finds the link idle: AFQ as in Netbench.
+    fn skips_idle(&self) -> bool {
+        matches!(self, Scheduling::Ideal(config) if config.calendar.wraps)
     }
 
     fn queue(&self, port: &PortConfig) -> Result<Queue, ConfigError> {
@@ -240,7 +245,7 @@ pub struct Port {
     buffer_bytes: u64,
     /// Bytes that wait.
     waiting_bytes: u64,
-    /// A packet that finds an empty queue leaves no trace in the scheduler.
+    /// A packet that finds the link idle leaves no trace in the scheduler.
     forgets: bool,
     departure_events: bool,
     /// A packet is being sent, and its departure is an event that is planned.
@@ -263,9 +268,10 @@ impl Port {
             false => Link::new(rate_bps),
             true => Link::rounded_down(rate_bps),
         };
+        let forgets = config.scheduler.forgets() && config.start_time.is_none();
         Ok(Port {
             queue: config.scheduler.queue(config)?,
-            forgets: config.scheduler.forgets() && config.start_time.is_none() && config.drawn_ranks == 0,
+            forgets: (forgets || config.scheduler.skips_idle()) && config.drawn_ranks == 0,
             wire: Wire::new(link, delay_ns),
             departure_events: config.departure_events,
             sending: false,

@@ -132,6 +132,7 @@ struct Ports {
     /// Only for AFQ.
     bytes_per_round: Option<u32>,
     log_bytes_per_round: Option<u32>,
+    wraps: Option<bool>,
     /// Only for disciplines without a program.
     quantum_bytes: Option<u32>,
     fair_among: Option<Among>,
@@ -484,6 +485,9 @@ impl Ports {
         if self.log_bytes_per_round.is_some() {
             return Err(format!("{} has no log_bytes_per_round; only AFQ has it", scheme.name()));
         }
+        if self.wraps.is_some() {
+            return Err(format!("{} has no wraps; only AFQ has it", scheme.name()));
+        }
         if self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some() {
             return Err(format!("{} has no quantum_bytes, calendar or tree", scheme.name()));
         }
@@ -645,6 +649,7 @@ impl Ports {
             queue_size: self.queue_size.unwrap_or(Sizes::PAPER.queue_size),
             bytes_per_round: self.bytes_per_round,
             log_bytes_per_round: self.log_bytes_per_round,
+            wraps: self.wraps.unwrap_or(false),
             quantum_bytes: self.quantum_bytes,
             calendar: self.calendar.clone().unwrap_or_default(),
             tree: self.tree.as_deref().unwrap_or_default(),
@@ -653,7 +658,8 @@ impl Ports {
     }
 
     fn coupled(&self) -> Result<dual_pi2::Config, String> {
-        let sets_ideal = self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some();
+        let sets_ideal =
+            self.quantum_bytes.is_some() || self.calendar.is_some() || self.tree.is_some() || self.wraps.is_some();
         if self.parameters.is_some() || self.round().is_some() || sets_ideal {
             return Err(format!("{DUAL_PI2} has queues, queue_size and {DUAL_PI2} only"));
         }
