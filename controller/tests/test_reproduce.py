@@ -1,6 +1,8 @@
 """`p4sched reproduce`: the store, the restart, the test of the order, and the page."""
 
+import asyncio
 import csv
+import gc
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,7 +150,9 @@ def test_holm_rejects_until_the_first_that_it_must_keep() -> None:
 def test_a_repeated_command_makes_only_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["reproduce", *TINY, "--out", str(tmp_path)]
     assert run_command(command) == 0
-    assert "0 of 16 simulations are stored" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "0 of 16 simulations are stored" in shown
+    assert [line.split()[1] for line in shown.splitlines() if line.startswith("packs-10 ")] == ["inversions", "lowest"]
     path = tmp_path / "measured" / "packs-10.csv"
     rows = path.read_text().splitlines(keepends=True)
     assert len(rows) == 17
@@ -185,6 +189,7 @@ def test_an_interrupted_command_keeps_what_is_done(
         ("line,place\n", "its first line does not begin with line,place,seed"),
         ("{head}a,1,x,1,1,1,1\n", "packs-10.csv:2: invalid literal for int() with base 10: 'x': delete this line"),
         ("{head}a,1,1\n", "packs-10.csv:2: too few or too many cells"),
+        ("{head}a,1,1,1,1,1,nan\n", "packs-10.csv:2: 'nan' is not a number of a simulation: delete this line"),
         ("\0", "packs-10.csv: "),
     ],
 )
@@ -194,6 +199,14 @@ def test_a_damaged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "measured" / "packs-10.csv").write_text(damage.format(head=head))
     assert run_command(["reproduce", *TINY, "--out", str(tmp_path)]) == 1
     assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_is_stored_is_shown_while_another_command_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_store(tmp_path):
+        assert run_command(["reproduce", *TINY, "--out", str(tmp_path), "--no-runs", "--no-page"]) == 0
+    assert "0 of 16 simulations are stored" in capsys.readouterr().out
 
 
 def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
@@ -210,7 +223,15 @@ def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
     [
         (["rifl"], "no paper 'rifl'; did you mean 'rifo'?"),
         (["rifo", "77"], "no figure of RIFO '77'; did you mean '7'?"),
-        (["packs", "10", "--duration", "1ns"], "--duration 1ns is too short"),
+        (["rifo", "11"], "RIFO has no figure '11'; it has 11a, 11b"),
+        (
+            ["packs", "10", "--duration", "1ns"],
+            "--duration 1ns is too short: a flow takes longer than that; use at least 1us",
+        ),
+        (
+            ["packs", "10", "--duration", "2ms"],
+            "has simulations of 1s; name another folder with --out, or add --no-page",
+        ),
     ],
 )
 def test_a_wrong_name_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
@@ -421,6 +442,75 @@ def test_a_line_with_another_rule_stands_beside_the_compared_line_and_an_empty_o
     assert "unknown" not in text
 
 
+@dataclass(frozen=True)
+class Fixed(Made):
+    """A run that is the same for each seed."""
+
+    @property
+    def inputs(self) -> str:
+        return f"{self.line}-{self.place}"
+
+
+def _fixed(line: str, place: str, seed: int, duration_ns: int) -> Fixed:
+    return Fixed(line, place, seed)
+
+
+def test_a_run_that_is_the_same_for_each_seed_counts_once_and_decides(tmp_path: Path) -> None:
+    lines = [Line("a", "A", "fifo"), Line("b", "B", "aifo")]
+    figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _fixed, ["Makefile"])
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1, 2, 3], 10**9):
+            store.keep(figure, job.measured({"time_ms": 2.0 if job.line == "a" else 1.0}, 1.0, "0123456789ab"))
+    found = {("aifo-99", "time_ms"): Numbers({("a", "1"): 2.2, ("b", "1"): 1.0})}
+    judged = collect(figure, found, Store(tmp_path), [1, 2, 3], 10**9)
+    (row,) = judged.rows
+    assert (judged.stored, judged.wanted, judged.seeds, row.verdict.order) == (2, 2, [], YES)
+    estimate = row.estimate("a", "1")
+    assert estimate
+    assert (estimate.seeds, estimate.half_width) == (1, None)
+    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    text = (tmp_path / "README.md").read_text()
+    assert "2 of 2 simulations, the same for each seed, commits" in text
+    assert "| A | 2.2; 2 |" in text
+
+
+def test_a_number_beside_the_published_ones_has_a_table_and_no_verdict(tmp_path: Path) -> None:
+    quantities = [Quantity("time_ms", "time"), Quantity("done", "share done", beside=True)]
+    figure = Figure("aifo-99", "a figure", [Line("a", "A", "fifo")], ["1"], "load", quantities, _made, ["Makefile"])
+    with open_store(tmp_path) as store:
+        for job in runs.jobs([figure], [1], 10**9):
+            store.keep(figure, job.measured({"time_ms": 2.0, "done": 0.75}, 1.0, "0123456789ab"))
+    judged = collect(figure, {}, Store(tmp_path), [1], 10**9)
+    assert [[row.quantity.key for row in rows] for rows in (judged.shown, judged.beside)] == [["time_ms"], ["done"]]
+    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    assert "Share done: measured." in (tmp_path / "README.md").read_text()
+
+
+@dataclass(frozen=True)
+class Failing(Made):
+    """A run that fails."""
+
+    async def make(self, folder: Path) -> Metrics:
+        raise P4schedError("no simulator")
+
+
+def _failing(line: str, place: str, seed: int, duration_ns: int) -> Failing:
+    return Failing(line, place, seed)
+
+
+def test_runs_that_fail_at_the_same_time_are_one_error(caplog: pytest.LogCaptureFixture) -> None:
+    figure = Figure("aifo-99", "a figure", [Line("a", "A", "fifo")], ["1"], "load", [], _failing, ["Makefile"])
+
+    async def make() -> None:
+        async for _ in runs.processes(runs.jobs([figure], [1, 2, 3], 10**9), 3):
+            pass
+
+    with pytest.raises(P4schedError, match=r"aifo-99, a, load 1, seed .: no simulator"):
+        asyncio.run(make())
+    gc.collect()
+    assert not caplog.records
+
+
 def test_numbers_of_further_seeds_count_too(tmp_path: Path) -> None:
     lines = [Line("slow", "Slow", "fifo")]
     figure = Figure("aifo-99", "a figure", lines, ["1"], "load", [Quantity("time_ms", "time")], _made, ["Makefile"])
@@ -449,7 +539,7 @@ def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
         for job in jobs[:-1]:
             value = 10 + job.run.seed / 100 if job.line == "slow" else 1 + job.run.seed / 100
             store.keep(figure, job.measured({"time_ms": value}, 2.0, "0123456789ab"))
-        assert runs.second_of_work(jobs, store) == 2.0
+        assert runs.Clock(jobs, [], store).second_of_work == 2.0
     judged = collect(figure, found, Store(tmp_path), [1, 2, 3, 4, 5], 10**9)
     assert (judged.stored, judged.wanted, judged.older) == (9, 10, 9)
     notes = page.Notes({"aifo-99": {"all": "half the work"}}, ["a slip"], [page.Further("aifo-1", "examples", "tests")])

@@ -51,6 +51,11 @@ SOURCES = (
 SMALL_MEAN = Quantity("small_mean_ms", "small flows, mean, ms")
 SMALL_P99 = Quantity("small_p99_ms", "small flows, 99th percentile, ms")
 LARGE_MEAN = Quantity("large_mean_ms", "large flows, mean, ms")
+LARGE_BESIDE = (
+    Quantity("large_done", "large flows that are done, share", linear=True, beside=True),
+    Quantity("large_restricted_ms", "large flows, restricted mean, ms", beside=True),
+)
+"""Beside the mean of the large flows, which is that of the flows that are done."""
 VERY_LARGE_MEAN = Quantity("very_large_mean_ms", "flows of 2 MB and more, mean, ms")
 ALL_MEAN = Quantity("mean_ms", "all flows, mean, ms")
 RATE = Quantity("rate_gbps", "mean of the flows' rates, Gbit/s")
@@ -194,6 +199,8 @@ def _figure(
         return Run(Simulation(each, workload or paper.workloads[0], paper.access_bps, load, seed, duration_ns))
 
     places = [f"{load:g}" for load in paper.loads]
+    if LARGE_MEAN in quantities:
+        quantities = (*quantities, *LARGE_BESIDE)
     return Figure(name, title, shown, places, "load", quantities, run, SOURCES)
 
 

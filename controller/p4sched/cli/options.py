@@ -130,5 +130,5 @@ def whole_seconds(option: str, time: Duration, shortest: int = 1) -> int:
 def at_least(option: str, time: Duration, shortest_s: float, why: str) -> float:
     """The time in seconds. Raises UsageError if it is too short for a result."""
     if time.seconds < shortest_s:
-        raise UsageError(f"{option} {time} is too short: {why}; use at least {shortest_s:g}s")
+        raise UsageError(f"{option} {time} is too short: {why}; use at least {Duration(round(shortest_s * 1e9))}")
     return time.seconds

@@ -3,20 +3,24 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
-from p4sched.paths import REPRODUCED_DIR
+from p4sched.errors import UsageError
+from p4sched.paths import REPRODUCED_DIR, REPRODUCTION_DIR
 from p4sched.reproducing import page, published, runs
-from p4sched.reproducing.figure import PAPERS, figures, select
-from p4sched.reproducing.results import collect
+from p4sched.reproducing.figure import PAPERS, Figure, figures, select
+from p4sched.reproducing.judge import CLOSE, NO, NONE, OPEN, YES
+from p4sched.reproducing.results import Judged, Ratios, collect
 from p4sched.reproducing.runs import Job
 from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
@@ -25,6 +29,9 @@ from p4sched.versions import commit
 FOLDER = REPRODUCED_DIR
 LOWEST_PRIORITY = 19
 SHORTEST_S = 0.000001
+PAPERS_DURATION = Duration.parse("1s")
+PAGE_SEEDS = range(1, 6)
+"""Seeds that the page of the repository asks for."""
 
 
 def reproduce(
@@ -36,7 +43,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
     duration: Annotated[
         Duration, options.time_option("Virtual time of a simulation; the papers have 1s.")
-    ] = Duration.parse("1s"),
+    ] = PAPERS_DURATION,
     jobs: Annotated[
         int | None,
         options.jobs_option("Simulations"),
@@ -57,26 +64,74 @@ def reproduce(
     """Reproduce the figures and tables of the papers in virtual time, and compare them with the published numbers.
 
     Runs the missing simulations at the lowest priority, and keeps each in DIR/measured. If you start it again, it
-    continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv.
+    continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv. Prints the verdicts.
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
     chosen = select(paper, number)
+    asked = range(seed, seed + seeds)
+    if _is_tracked(out) and duration != PAPERS_DURATION and not no_page:
+        raise UsageError(
+            f"--duration {duration}: the page in {out} has simulations of {PAPERS_DURATION}; name another folder with"
+            " --out, or add --no-page"
+        )
     writable.folder("--out", out)
-    with open_store(out) as store:
+    # who only reads need not wait for a command that writes
+    with open_store(out) if not no_runs else nullcontext(Store(out)) as store:
         if not no_runs:
-            all_jobs = runs.jobs(chosen, range(seed, seed + seeds), int(duration))
+            all_jobs = runs.jobs(chosen, asked, int(duration))
             _make(all_jobs, store, jobs or len(os.sched_getaffinity(0)), dask)
+        everything = not no_page or paper is None
+        judged = _judge(list(figures().values()) if everything else chosen, store, _of_page(out, asked), duration)
         if not no_page:
-            command = f"p4sched reproduce --seeds {seeds} --duration {duration}"
-            _write(store, range(seed, seed + seeds), int(duration), out, command)
+            page.write(judged, page.read_notes(), out, _command(out, asked, duration))
+        _print(judged if paper is None else [each for each in judged if each.figure in chosen], paper is None)
+        if not no_page:
+            typer.echo(str(out / page.PAGE))
 
 
-def _write(store: Store, seeds: Sequence[int], duration_ns: int, out: Path, command: str) -> None:
-    """Writes the page with all figures."""
+def _is_tracked(out: Path) -> bool:
+    """True for the folder of the repository."""
+    return out.resolve() == REPRODUCTION_DIR.resolve()
+
+
+def _of_page(out: Path, asked: range) -> list[int]:
+    """The seeds whose simulations the page asks for: in the repository, always those of the papers' figures too."""
+    return sorted({*asked, *(PAGE_SEEDS if _is_tracked(out) else ())})
+
+
+def _command(out: Path, asked: range, duration: Duration) -> str:
+    """The command that wrote the page; that of the repository is the same for all seeds up to five."""
+    seeds = _of_page(out, asked)
+    first = f" --seed {seeds[0]}" if seeds[0] != 1 else ""
+    return f"p4sched reproduce{first} --seeds {len(seeds)} --duration {duration}"
+
+
+def _judge(chosen: Sequence[Figure], store: Store, seeds: Sequence[int], duration: Duration) -> list[Judged]:
     numbers = published.read()
-    judged = [collect(figure, numbers, store, seeds, duration_ns) for figure in figures().values()]
-    page.write(judged, page.read_notes(), out, command)
-    typer.echo(str(out / page.PAGE))
+    return [collect(figure, numbers, store, seeds, int(duration)) for figure in chosen]
+
+
+def _print(judged: Sequence[Judged], all_of_them: bool) -> None:
+    """The verdicts: a row for each quantity, or the number of each verdict if all figures were asked for."""
+    rows = [row for each in judged for row in each.rows if row.has_published]
+    table = Table(box=None, pad_edge=False)
+    if all_of_them:
+        for column in ("", YES, NO, OPEN):
+            table.add_column(column)
+        for name, found in page.verdicts(rows).items():
+            table.add_row(name, *(str(found.count(each)) for each in (YES, NO, OPEN)))
+    else:
+        for column in ("figure", "quantity", "order", f"within {CLOSE:.0%}", "ratio to the published values"):
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            ratios = Ratios.of(list(row.verdict.ratios.values()))
+            table.add_row(
+                row.figure.name, row.quantity.title, row.verdict.order, row.verdict.values, f"{ratios or NONE}"
+            )
+    if rows:
+        Console(highlight=False).print(table)
+    stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
+    typer.echo(f"{stored} of {wanted} simulations are stored")
 
 
 def _make(all_jobs: Sequence[Job], store: Store, at_once: int, dask: str | None) -> None:
@@ -100,20 +155,20 @@ async def _run(
     versions = {
         figure.name: commit(figure.sources) for figure in {job.figure.name: job.figure for job in left}.values()
     }
+    clock = runs.Clock(all_jobs, left, store)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns) as progress:
-        bar = progress.add_task(_estimate(all_jobs, left, store, at_once), total=len(left))
+        bar = progress.add_task(_left(clock, at_once), total=len(left))
         async with aclosing(made) as running:
             async for job, metrics, took_s in running:
                 store.keep(job.figure, job.measured(metrics, took_s, versions[job.figure.name]))
-                done.add(job.run.inputs)
-                rest = [each for each in left if each.run.inputs not in done]
+                done.add(job.inputs)
+                clock.done(job, took_s)
                 if not progress.console.is_terminal:
-                    progress.console.print(f"{job}: {took_s:.1f} s, {_estimate(all_jobs, rest, store, at_once)}")
-                progress.update(bar, advance=1, description=_estimate(all_jobs, rest, store, at_once))
+                    progress.console.print(f"{job}: {took_s:.1f} s, {_left(clock, at_once)}")
+                progress.update(bar, advance=1, description=_left(clock, at_once))
 
 
-def _estimate(all_jobs: Sequence[Job], left: Sequence[Job], store: Store, at_once: int) -> str:
+def _left(clock: runs.Clock, at_once: int) -> str:
     """The time left, in words."""
-    seconds = sum(job.run.work for job in left) * runs.second_of_work(all_jobs, store) / at_once
-    return f"some {timedelta(seconds=round(seconds))} left"
+    return f"some {timedelta(seconds=round(clock.seconds_left / at_once))} left"

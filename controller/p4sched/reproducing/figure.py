@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from p4sched.errors import P4schedError, unknown_name
+from p4sched.errors import P4schedError, UsageError, unknown_name
 from p4sched.paths import EXPERIMENTS_DIR
 
 Metrics = Mapping[str, float | None]
@@ -64,6 +64,8 @@ class Quantity:
     title: str
     linear: bool = False
     """True: the axis of the figure begins at 0. False: it is logarithmic."""
+    beside: bool = False
+    """True: the page has a table of it, but the picture does not; no paper publishes it."""
 
 
 @dataclass(frozen=True)
@@ -122,5 +124,8 @@ def select(paper: str | None, number: str | None) -> list[Figure]:
     if number is None:
         return list(of_paper.values())
     if number not in of_paper:
+        parts = [each for each in of_paper if re.fullmatch(re.escape(number) + r"([a-z]|-).*", each)]
+        if len(parts) > 1:
+            raise UsageError(f"{PAPERS[paper]} has no figure '{number}'; it has {', '.join(parts)}")
         raise unknown_name(f"figure of {PAPERS[paper]}", number, of_paper)
     return [of_paper[number]]

@@ -5,14 +5,15 @@ the difference varies from seed to seed (two standard deviations): a published v
 give every line the same flows, a paired t-test of the logarithms asks whether the measured difference has the published
 sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open. With fewer than
 five seeds, the values of the test are those of the flows that start in each tenth of a run (batch means: Law,
-Simulation Modeling and Analysis, 9.5.3), where they are stored.
+Simulation Modeling and Analysis, 9.5.3), where they are stored. If the runs of both lines are the same for each seed,
+nothing is random: their difference decides.
 
 Values. A mean over the seeds is close if it is within 15 % of the published value.
 
 A published value that cannot be right (`slips.csv`) is in neither comparison.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import exp, inf, log, sqrt
@@ -129,14 +130,21 @@ class _Ratio:
     """Independent values: one for each seed, or for each block."""
     deviation: float
     """Standard deviation from run to run."""
+    certain: bool = False
+    """True if both runs are the same for each seed."""
 
 
 def judge(
-    published: Numbers, measured: Values, blocks: Blocks | None = None, labels: Mapping[str, str] | None = None
+    published: Numbers,
+    measured: Values,
+    blocks: Blocks | None = None,
+    labels: Mapping[str, str] | None = None,
+    fixed: Collection[Place] = (),
 ) -> Verdict:
-    """Compares the numbers of one quantity. `labels`: what the pairs of the verdict call the lines."""
+    """Compares the numbers of one quantity. `labels`: what the pairs of the verdict call the lines. `fixed`: the lines
+    and places whose run is the same for each seed."""
     found = Verdict()
-    ours = _Measured(measured, blocks or {})
+    ours = _Measured(measured, blocks or {}, fixed)
     pairs = [
         *_pairs_of_values(published, ours, found),
         *_pairs_of_ranges(published, ours, found),
@@ -154,12 +162,15 @@ def judge(
 class _Measured:
     values: Values
     blocks: Blocks
+    fixed: Collection[Place]
 
     def ratio(self, one: Place, other: Place) -> _Ratio | None:
         """The ratio of two lines, paired by seed; without another line, the value itself. None: nothing is measured."""
         logs = _logs(self.values, one, other)
         if not logs:
             return None
+        if one in self.fixed and (other in self.fixed or not other[0]):
+            return _Ratio(logs[0], logs[:1], 0.0, certain=True)
         in_blocks = _logs(self.blocks, one, other)
         if len(logs) < FEW and len(in_blocks) > 1:
             return _Ratio(fmean(logs), in_blocks, stdev(in_blocks) / sqrt(BLOCKS))
@@ -224,7 +235,9 @@ def _pairs_of_orders(published: Numbers, measured: _Measured, found: Verdict) ->
 def _pair(one: str, other: str, place: str, published: float, ours: _Ratio) -> _Pair:
     """The comparison of two lines at a place; `published` is their published ratio."""
     mean, samples = fmean(ours.samples), ours.samples
-    if len(samples) < 2:
+    if ours.certain:
+        probability = 0.0 if mean else 1.0
+    elif len(samples) < 2:
         probability = 1.0
     else:
         deviation = stdev(samples)

@@ -108,12 +108,20 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         f"- **within {CLOSE:.0%}**: share of the measured means that are that close to the published value. The verdict"
         " is yes for four fifths or more.",
         "- **ratio**: measured mean over published value, median (lowest to highest).",
+        "- ± is half of the interval of 95 % over the seeds. `-`: nothing is published, or no simulation is stored.",
+        "- A mean is over the flows that are done at the end, as in the papers. So it leaves out the slowest flows, and"
+        " can turn an order around. A **restricted mean** counts a flow that is not done with the time that it had.",
         "- In the pictures, lines are measured and crosses published.",
         "- Lines have the settings of the authors' run files, and the rules of the authors' simulations"
         " ([variants](../../switch/simulator/SCENARIOS.md#ports-and-hosts)). Those of PACKS are not public, so its"
         " lines have the rules of the text, but for Fig. 11. A line with another rule or with our settings says so, and"
         " is not compared with the paper.",
-        "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit.",
+        "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit."
+        " `p4sched reproduce PAPER FIGURE --seed SEED --seeds 1 --out DIR` makes those of a figure and a seed again, in"
+        " another folder.",
+        "- Simulations are of older code if a file that can change them has changed since, whether or not it did.",
+        "- `--no-runs` shows what is stored, `--dask` makes the runs on a cluster. A simulation of 1 s takes seconds to"
+        " minutes.",
         "",
         *_summary(judged),
     )
@@ -128,19 +136,25 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         yield from ("## Errors in papers and data", "", *(f"- {each}" for each in notes.errors))
 
 
+def verdicts(rows: Sequence[Row]) -> Mapping[str, Sequence[str]]:
+    """The verdicts of all rows, on the order and on the values."""
+    return {
+        "order": [row.verdict.order for row in rows],
+        f"within {CLOSE:.0%}": [row.verdict.values for row in rows],
+    }
+
+
 def _summary(judged: Sequence[Judged]) -> Iterator[str]:
     rows = [row for each in judged for row in each.rows if row.has_published]
     yield "| | yes | no | open |"
     yield "|---|---|---|---|"
-    for name, verdicts in (
-        ("order", [row.verdict.order for row in rows]),
-        (f"within {CLOSE:.0%}", [row.verdict.values for row in rows]),
-    ):
-        yield f"| {name} | {' | '.join(str(verdicts.count(each)) for each in (YES, NO, OPEN))} |"
+    for name, found in verdicts(rows).items():
+        yield f"| {name} | {' | '.join(str(found.count(each)) for each in (YES, NO, OPEN))} |"
     stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
     yield from (
         "",
-        f"{stored} of {wanted} simulations are stored; figures share some. A row is open as long as it has too few.",
+        f"{stored} of {wanted} simulations are stored; one that figures share counts for each of them. A row is open as"
+        " long as it has too few.",
         "",
     )
 
@@ -193,12 +207,14 @@ def _section(judged: Judged) -> Iterator[str]:
         yield from (f"![{figure.title}]({PICTURES}/{figure.name}.png)", "")
     commits = ", ".join(commit for commit in judged.commits) or "-"
     older = f"; {judged.older} are of older code" if judged.older else ""
+    seeds = f"seeds {', '.join(map(str, judged.seeds))}" if judged.seeds else "the same for each seed"
+    seeds = seeds if judged.stored else "no seeds"
     yield (
-        f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, seeds"
-        f" {', '.join(map(str, judged.seeds)) or '-'}, commits {commits}{older}."
+        f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, {seeds},"
+        f" commits {commits}{older}."
     )
     yield ""
-    for row in judged.shown:
+    for row in (*judged.shown, *judged.beside):
         yield from _numbers(row)
     yield from _variations(judged)
 

@@ -22,10 +22,9 @@ def draw(judged: Judged, path: Path) -> None:
     """Draws one panel for each quantity that is shown."""
     rows = judged.shown
     size = max(PANEL_INCHES * len(rows), LEAST_INCHES), HEIGHT_INCHES
-    heading = (
-        f"{judged.figure.name}: {judged.figure.title}. Lines: measured, mean of {len(judged.seeds)} seeds"
-        f"{' with 95 % intervals' if len(judged.seeds) > 1 else ''}; crosses: published; dashed: other settings, rules"
-    )
+    heading = f"{judged.figure.name}: {judged.figure.title}. Lines: measured{_means(rows)}"
+    heading += "; crosses: published" * any(row.published.values for row in rows)
+    heading += "; dashed: other settings, rules" * any(not line.published for line in judged.figure.lines)
     colours = _colours(judged.figure.lines)
     with figures.sheet(path, size, heading) as sheet:
         panels = sheet.subplots(1, len(rows), squeeze=False)[0]
@@ -35,6 +34,15 @@ def draw(judged: Judged, path: Path) -> None:
         names = [name for name in entries if name in _measured(judged)]
         handles = [entries[name] for name in names]
         sheet.legend(handles, names, loc="outside lower center", ncols=min(len(names), MOST_COLUMNS) or 1)
+
+
+def _means(rows: Sequence[Row]) -> str:
+    """How many seeds the points are means of, in words; empty if all have one."""
+    counts = {found.seeds for row in rows for place in row.measured if (found := row.estimate(*place))}
+    if not counts or max(counts) == 1:
+        return ""
+    low, high = min(counts), max(counts)
+    return f", mean of {low if low == high else f'{low} to {high}'} seeds with 95 % intervals"
 
 
 def _measured(judged: Judged) -> set[str]:

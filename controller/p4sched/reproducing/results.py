@@ -63,6 +63,8 @@ class Row:
     published: Numbers
     measured: Values
     verdict: Verdict
+    fixed: frozenset[Place] = frozenset()
+    """Lines and places whose run is the same for each seed."""
 
     @property
     def has_published(self) -> bool:
@@ -72,6 +74,8 @@ class Row:
     def estimate(self, line: str, place: str) -> Estimate | None:
         """The measured mean; None if there is none."""
         seeds = self.measured.get((line, place))
+        if seeds and (line, place) in self.fixed:
+            return Estimate(next(iter(seeds.values())), None, 1)
         return Estimate.of(list(seeds.values())) if seeds else None
 
     def is_empty(self, line: str) -> bool:
@@ -106,8 +110,9 @@ class Judged:
     stored: int
     """Stored simulations."""
     wanted: int
-    """Simulations for all lines, places and seeds."""
+    """Simulations for all lines, places and seeds. A run that is the same for each seed counts once."""
     seeds: Sequence[int]
+    """Seeds of the stored simulations; none if the runs are the same for each seed."""
     older: int
     """Stored simulations of older code than that of the repository."""
     commits: Sequence[str]
@@ -115,8 +120,13 @@ class Judged:
 
     @property
     def shown(self) -> Sequence[Row]:
-        """The rows with published numbers; if there are none, all rows."""
-        return [row for row in self.rows if row.has_published] or self.rows
+        """The rows with published numbers; if there are none, all that are not beside them."""
+        return [row for row in self.rows if row.has_published] or [row for row in self.rows if not row.quantity.beside]
+
+    @property
+    def beside(self) -> Sequence[Row]:
+        """The rows that only the page has."""
+        return [row for row in self.rows if row.quantity.beside]
 
 
 def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[int], duration_ns: int) -> Judged:
@@ -124,27 +134,35 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     found: dict[tuple[str, str, int], Measured] = {}
     asked = set(seeds)
     known = sorted(asked | store.seeds)
+    seeds_and_one = [*known, known[-1] + 1]
+    fixed: set[Place] = set()
+    wanted: set[str] = set()
     for line in figure.lines:
         for place in figure.places:
+            inputs = {seed: figure.run(line.name, place, seed, duration_ns).inputs for seed in seeds_and_one}
+            if len(set(inputs.values())) == 1:
+                fixed.add((line.name, place))
+            wanted |= {inputs[seed] for seed in asked}
             for seed in known:
-                if measured := store.find(figure.run(line.name, place, seed, duration_ns)):
+                if measured := store.of_inputs(inputs[seed]):
                     found[line.name, place, seed] = measured
     rows = []
     names = {line.of: line.name for line in figure.lines if line.published and line.of}
     for quantity in figure.quantities:
         numbers = published.get((figure.name, quantity.key), Numbers()).renamed(names)
         values = _values(found, quantity.key)
-        verdict = judge(numbers, values, _blocks(found, quantity.key), {line.name: line.label for line in figure.lines})
-        rows.append(Row(figure, quantity, numbers, values, verdict))
+        labels = {line.name: line.label for line in figure.lines}
+        verdict = judge(numbers, values, _blocks(found, quantity.key), labels, fixed)
+        rows.append(Row(figure, quantity, numbers, values, verdict, frozenset(fixed)))
     commits = list(dict.fromkeys(measured.commit for measured in found.values()))
     older = {commit for commit in commits if is_older(commit, figure.sources)}
     return Judged(
         figure,
         rows,
-        stored=sum(seed in asked for _, _, seed in found),
-        wanted=len(figure.lines) * len(figure.places) * len(seeds),
-        seeds=sorted({seed for _, _, seed in found}),
-        older=sum(measured.commit in older for (_, _, seed), measured in found.items() if seed in asked),
+        stored=sum(store.of_inputs(each) is not None for each in wanted),
+        wanted=len(wanted),
+        seeds=sorted({seed for line, place, seed in found if (line, place) not in fixed}),
+        older=sum(each.commit in older for each in map(store.of_inputs, wanted) if each),
         commits=commits,
     )
 

@@ -28,6 +28,8 @@ class Job:
     """True: the published figure has this line."""
     place: str
     run: Run
+    inputs: str
+    """Hash of the inputs of the run."""
     duration_ns: int
 
     def __str__(self) -> str:
@@ -37,7 +39,7 @@ class Job:
     def measured(self, metrics: Metrics, took_s: float, commit: str) -> Measured:
         """The row of the store."""
         duration_s = self.duration_ns / 1e9
-        return Measured(self.line, self.place, self.run.seed, duration_s, self.run.inputs, commit, took_s, metrics)
+        return Measured(self.line, self.place, self.run.seed, duration_s, self.inputs, commit, took_s, metrics)
 
 
 def jobs(figures: Sequence[Figure], seeds: Sequence[int], duration_ns: int) -> list[Job]:
@@ -48,22 +50,41 @@ def jobs(figures: Sequence[Figure], seeds: Sequence[int], duration_ns: int) -> l
             for place in figure.places:
                 for seed in seeds:
                     run = figure.run(line.name, place, seed, duration_ns)
-                    found.setdefault(run.inputs, Job(figure, line.name, line.published, place, run, duration_ns))
+                    inputs = run.inputs
+                    found.setdefault(inputs, Job(figure, line.name, line.published, place, run, inputs, duration_ns))
     return list(found.values())
 
 
 def missing(all_jobs: Sequence[Job], store: Store) -> list[Job]:
     """Jobs without stored numbers: all published lines before our own, of them all of the first seed before the second
     one, of them the shortest first."""
-    left = [job for job in all_jobs if store.find(job.run) is None]
+    left = [job for job in all_jobs if store.of_inputs(job.inputs) is None]
     return sorted(left, key=lambda job: (not job.published, job.run.seed, job.run.work))
 
 
-def second_of_work(all_jobs: Sequence[Job], store: Store) -> float:
-    """Seconds for a unit of work: the median of the stored runs."""
-    stored = ((job, store.find(job.run)) for job in all_jobs)
-    rates = [found.took_s / job.run.work for job, found in stored if found and job.run.work > 0]
-    return statistics.median(rates) if rates else DEFAULT_S
+class Clock:
+    """Estimates how long runs take, from those that are stored or done."""
+
+    def __init__(self, all_jobs: Sequence[Job], left: Sequence[Job], store: Store) -> None:
+        stored = ((job, store.of_inputs(job.inputs)) for job in all_jobs)
+        self._rates = [found.took_s / job.run.work for job, found in stored if found and job.run.work > 0]
+        self._left = sum(job.run.work for job in left)
+
+    def done(self, job: Job, took_s: float) -> None:
+        """Notes a run."""
+        self._left -= job.run.work
+        if job.run.work > 0:
+            self._rates.append(took_s / job.run.work)
+
+    @property
+    def second_of_work(self) -> float:
+        """Seconds for a unit of work: the median of the runs."""
+        return statistics.median(self._rates) if self._rates else DEFAULT_S
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds of one processor for the runs that are left."""
+        return max(0.0, self._left) * self.second_of_work
 
 
 Done = tuple[Job, Metrics, float]
@@ -89,7 +110,8 @@ async def processes(left: Sequence[Job], at_once: int) -> AsyncGenerator[Done, N
     try:
         while running:
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            # asks each task for its exception, so that none is lost when the first one is raised
+            for task in sorted(done, key=lambda each: each.exception() is not None):
                 following = next(waiting, None)
                 if following is not None:
                     running.add(asyncio.create_task(make(following)))

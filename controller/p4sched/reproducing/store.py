@@ -2,8 +2,9 @@
 
     DIR/measured/FIGURE.csv
 
-A simulation that several figures share is stored in the file of the first one. A row has all that is needed to make it
-again: figure, line, place, seed, duration and commit. `took_s` is the time that it took, for estimates only.
+A simulation that several figures share is stored in the file of the first one. Its row has the names of its figure at
+that time; `inputs`, a hash of all that decides the numbers, finds it even if a line gets another name. The command of a
+row is `p4sched reproduce PAPER FIGURE --seed SEED --seeds 1`. `took_s` is the time that it took, for estimates only.
 """
 
 import csv
@@ -11,6 +12,7 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from p4sched.errors import P4schedError
@@ -48,10 +50,17 @@ def _text(value: float | None) -> str:
     return "" if value is None else f"{value:.{DIGITS}g}"
 
 
+def _number(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"'{text}' is not a number of a simulation")
+    return value
+
+
 def _measured(row: Mapping[str, str]) -> Measured:
-    metrics = {name: float(text) if text else None for name, text in row.items() if name not in FIXED}
-    fixed = (row["line"], row["place"], int(row["seed"]), float(row["duration_s"]), row["inputs"], row["commit"])
-    return Measured(*fixed, float(row["took_s"]), metrics)
+    metrics = {name: _number(text) if text else None for name, text in row.items() if name not in FIXED}
+    fixed = (row["line"], row["place"], int(row["seed"]), _number(row["duration_s"]), row["inputs"], row["commit"])
+    return Measured(*fixed, _number(row["took_s"]), metrics)
 
 
 class Store:
@@ -61,6 +70,7 @@ class Store:
         """Reads all files. Raises P4schedError, with file and line, for a damaged file."""
         self._folder = folder / MEASURED
         self._files = {path.stem: _read(path) for path in sorted(self._folder.glob("*.csv"))}
+        self._by_inputs = {each.inputs: each for each in self}
 
     def __iter__(self) -> Iterator[Measured]:
         """All simulations."""
@@ -73,14 +83,18 @@ class Store:
 
     def find(self, run: Run) -> Measured | None:
         """The numbers of a run, from the file of any figure."""
-        return next((rows[run.inputs] for rows in self._files.values() if run.inputs in rows), None)
+        return self.of_inputs(run.inputs)
+
+    def of_inputs(self, inputs: str) -> Measured | None:
+        """The numbers of the run with this hash of its inputs. To compute the hash takes some 0.1 ms."""
+        return self._by_inputs.get(inputs)
 
     def keep(self, figure: Figure, measured: Measured) -> None:
         """Adds a simulation, or replaces it, and writes the file atomically."""
         for rows in self._files.values():
             rows.pop(measured.inputs, None)
         rows = self._files.setdefault(figure.name, {})
-        rows[measured.inputs] = measured
+        rows[measured.inputs] = self._by_inputs[measured.inputs] = measured
         lines = [line.name for line in figure.lines]
 
         def order(each: Measured) -> tuple[float, int, str, str, int]:
