@@ -377,7 +377,7 @@ def test_fdpa_has_the_edges_and_queues_of_its_paper() -> None:
     port = Panel(50, "quarter").port("middle")["parameters"]
     assert [port[f"edge_{at}"] for at in range(1, 5)] == [750_000, 1_125_000, 1_500_000, 1_875_000]
     assert [port[f"depth_{at}"] for at in range(1, 6)] == [4166, 1041, 154, 20, 20]
-    assert len(figures()["fdpa-5-bands"].lines) == 50
+    assert len(figures()["fdpa-5-bands"].places) == 50
 
 
 def test_numbers_of_changed_code_are_older() -> None:

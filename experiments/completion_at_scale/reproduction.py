@@ -38,6 +38,8 @@ REORDERING = ("pifo", "sp_pifo")
 """Schemes that send packets of a flow in another order, so that the order of simultaneous events matters."""
 WITHOUT_RULES = ("packs",)
 """Papers whose simulations are not public: their lines have the rules of the text."""
+RUN_FILE = 0
+"""Seed with the flows of the authors' run file; the network's seed is 1."""
 SIZES_LOAD = "0.7"
 """Load of the figures against the size of flows."""
 CRATES = ("simulator", "schedulers", "traffic-manager", "transport", "world")
@@ -72,11 +74,13 @@ class Run:
     simulation: Simulation
     of_sizes: bool = False
     """True for a figure against the size of flows."""
+    of_run_file: bool = False
+    """True: the flows of the authors' run file."""
 
     @property
     def seed(self) -> int:
         """The seed."""
-        return self.simulation.seed
+        return RUN_FILE if self.of_run_file else self.simulation.seed
 
     @property
     def by_size(self) -> bool:
@@ -187,6 +191,7 @@ def _figure(
     if it is another one. `further`: lines that the published figure does not have. `netbench_order`: the published
     lines of PIFO and SP-PIFO have Netbench's order of events and of equal ranks, and its unit of start times."""
     paper = PAPER_FIGURES[like]
+    has_run_file = name.partition("-")[0] not in WITHOUT_RULES
     known = _lines(paper, further, netbench_order)
     shown = [
         reproduced.Line(each.line.name, each.line.label, _scheme(each.line), each.published, each.of)
@@ -196,7 +201,11 @@ def _figure(
     def run(line: str, place: str, seed: int, duration_ns: int) -> Run:
         load, each = float(place), known[line].line
         each = replace(each, port=each.port_at.get(load, each.port), port_at={})
-        return Run(Simulation(each, workload or paper.workloads[0], paper.access_bps, load, seed, duration_ns))
+        flows, as_published = workload or paper.workloads[0], seed == RUN_FILE and has_run_file
+        if as_published:
+            flows, seed = replace(flows, run_file_seed=PARETO_OF_RUN_FILES.run_file_seed), 1
+        simulation = Simulation(each, flows, paper.access_bps, load, seed, duration_ns)
+        return Run(simulation, of_run_file=as_published)
 
     places = [f"{load:g}" for load in paper.loads]
     if LARGE_MEAN in quantities:

@@ -128,6 +128,10 @@ def _run(line: str, place: str, seed: int, _duration_ns: int) -> Run:
     return Run(Panel(int(users), scenario), line, seed)
 
 
+def _run_bands(line: str, place: str, seed: int, _duration_ns: int) -> Run:
+    return Run(Panel(USERS[0], line), place, seed)
+
+
 FIGURES = (
     Figure(
         "fdpa-5",
@@ -144,12 +148,12 @@ FIGURES = (
     ),
     Figure(
         "fdpa-5-bands",
-        "the paper's 50 settings of the bands, 50 users",
-        [Line(bands, f"F({bands})", "fdpa") for bands in ALL_BANDS],
-        [f"50 {scenario}" for scenario in SCENARIOS],
-        "users and scenario",
+        f"the paper's 50 settings of the bands, {USERS[0]} users",
+        [Line(scenario, f"connections: {scenario}", "fdpa") for scenario in SCENARIOS],
+        ALL_BANDS,
+        "bands F",
         QUANTITIES,
-        _run,
+        _run_bands,
         SOURCES,
     ),
 )

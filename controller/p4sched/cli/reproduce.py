@@ -40,7 +40,9 @@ def reproduce(
         str | None, typer.Argument(metavar="FIGURE", help="Number of the figure in this paper; default: all.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=2**31, help="First seed.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**31, help="First seed; 0: the flows of the run file of AIFO, RIFO or SP-PIFO.")
+    ] = 1,
     duration: Annotated[
         Duration, options.time_option("Virtual time of a simulation; the papers have 1s.")
     ] = PAPERS_DURATION,

@@ -17,6 +17,8 @@ from p4sched.results.whole_file import write_whole
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
 NOTES = REPRODUCTION_DIR / "notes.toml"
 ORIGINS = {"data": "the authors' data files", "text": "the paper's text", "plot": "read off the paper's plot", "": "-"}
+MOST_PLACES = 16
+"""Columns of a table; with more places, the places are its rows."""
 NAMED = 8
 """Number of opposite pairs that the page names."""
 COLUMNS = ("figure", "quantity", "line", "place", "published", "mean", "half_width", "seeds", "ratio", "close")
@@ -247,24 +249,30 @@ def _range(low: float, high: float) -> str:
     return number(low) if low == high else f"{number(low)} to {number(high)}"
 
 
+def _of_place(row: Row, line: str, place: str) -> str:
+    """The published number of a line at a place, if the paper has some of this quantity, and the measured one."""
+    published = row.published
+    had, ours = published.values.get((line, place)), row.estimate(line, place)
+    shown = f"{ours or '-'}"
+    slip = "!" if (line, place) in published.slips else ""
+    return f"{'-' if had is None else number(had)}{slip}; {shown}" if row.has_published else shown
+
+
 def _numbers(row: Row) -> Iterator[str]:
     """The table of a quantity: published value, then the measured one."""
     published = row.published
     content = f"published ({ORIGINS[published.origin]}); measured" if row.has_published else "measured"
     yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: {content}.", "")
-    places = row.figure.places
-    yield f"| line | {' | '.join(places)} |"
-    yield f"|---|{'---|' * len(places)}"
+    table = [["line", *row.figure.places]]
     for line in row.figure.lines:
-        if row.is_empty(line.name):
-            continue
-        cells = []
-        for place in places:
-            had, ours = published.values.get((line.name, place)), row.estimate(line.name, place)
-            shown = f"{ours or '-'}"
-            slip = "!" if (line.name, place) in published.slips else ""
-            cells.append(f"{'-' if had is None else number(had)}{slip}; {shown}" if row.has_published else shown)
-        yield f"| {_cell(line.label)} | {' | '.join(cells)} |"
+        if not row.is_empty(line.name):
+            table.append([_cell(line.label), *(_of_place(row, line.name, place) for place in row.figure.places)])
+    if len(row.figure.places) > MOST_PLACES:
+        table = [list(cells) for cells in zip(*table, strict=True)]
+        table[0][0] = row.figure.axis
+    yield f"| {' | '.join(table[0])} |"
+    yield "|---" * len(table[0]) + "|"
+    yield from (f"| {' | '.join(cells)} |" for cells in table[1:])
     labels = {line.name: line.label for line in row.figure.lines}
     if published.slips:
         wrong = (
