@@ -6,6 +6,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from p4sched.reproducing.figure import Line
+from p4sched.reproducing.page import MOST_PLACES
 from p4sched.reproducing.results import Judged, Row
 from p4sched.results import figures
 from p4sched.results.scheme_colours import scheme_colour
@@ -13,6 +14,8 @@ from p4sched.results.scheme_colours import scheme_colour
 COLOURS = {"tcp": figures.GREY, "dctcp": figures.YELLOW, "afq": figures.SKY}
 """Colours of hosts and ideals that have none of their own in the figures of the papers."""
 PANEL_INCHES, HEIGHT_INCHES, LEAST_INCHES = 3.4, 3.4, 7.0
+WIDE_INCHES = 10.0
+"""Width of panels with many places, which stand below each other."""
 MOST_COLUMNS = 6
 MOST_LETTERS = 60
 """Letters of all places that fit side by side."""
@@ -21,13 +24,16 @@ MOST_LETTERS = 60
 def draw(judged: Judged, path: Path) -> None:
     """Draws one panel for each quantity that is shown."""
     rows = judged.shown
+    many = len(judged.figure.places) > MOST_PLACES
     size = max(PANEL_INCHES * len(rows), LEAST_INCHES), HEIGHT_INCHES
+    if many:
+        size = WIDE_INCHES, HEIGHT_INCHES * len(rows)
     heading = f"{judged.figure.name}: {judged.figure.title}. Lines: measured{_means(rows)}"
     heading += "; crosses: published" * any(row.published.values for row in rows)
     heading += "; dashed: other settings, rules" * any(not line.published for line in judged.figure.lines)
     colours = _colours(judged.figure.lines)
     with figures.sheet(path, size, heading) as sheet:
-        panels = sheet.subplots(1, len(rows), squeeze=False)[0]
+        panels = sheet.subplots(*((len(rows), 1) if many else (1, len(rows))), squeeze=False).ravel()
         for axes, row in zip(panels, rows, strict=True):
             _panel(axes, row, colours)
         entries = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
