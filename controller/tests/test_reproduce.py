@@ -21,7 +21,7 @@ from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
 from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
 from p4sched.reproducing.published import Numbers, Order, Range
-from p4sched.reproducing.results import collect, is_older
+from p4sched.reproducing.results import collect, is_older, of_older_code
 from p4sched.reproducing.runs import Done, Job
 from p4sched.reproducing.store import Store, open_store
 from p4sched.results import intervals
@@ -223,6 +223,8 @@ def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
     [
         (["rifl"], "no paper 'rifl'; did you mean 'rifo'?"),
         (["rifo", "77"], "no figure of RIFO '77'; did you mean '7'?"),
+        (["packs", "10", "--again", "3", "--no-runs"], "--again makes simulations, --no-runs does not"),
+        (["packs", "10", "--again", "0"], "--again"),
         (["rifo", "11"], "RIFO has no figure '11'; it has 11a, 11b"),
         (
             ["packs", "10", "--duration", "1ns"],
@@ -484,6 +486,28 @@ def test_a_number_beside_the_published_ones_has_a_table_and_no_verdict(tmp_path:
     assert [[row.quantity.key for row in rows] for rows in (judged.shown, judged.beside)] == [["time_ms"], ["done"]]
     page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
     assert "Share done: measured." in (tmp_path / "README.md").read_text()
+
+
+def test_stored_simulations_of_older_code_are_made_again_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduce", *TINY, "--out", str(tmp_path), "--no-page"]
+    assert run_command(command) == 0
+    path = tmp_path / "measured" / "packs-10.csv"
+    rows = list(csv.reader(path.read_text().splitlines()))
+    commit, inversions = rows[0].index("commit"), rows[0].index("inversions")
+    for row in rows[1:4]:
+        row[commit] = "0123456789ab"
+    path.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    old = len(of_older_code(runs.jobs([figures()["packs-10"]], [1, 2], 10**6), Store(tmp_path)))
+    capsys.readouterr()
+    assert run_command([*command, "--again", "100"]) == 0
+    assert f"{old} of {old} simulations of older code" in capsys.readouterr().out
+    rows[1][inversions] = "17"
+    path.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    assert run_command([*command, "--again", "100"]) == 1
+    assert "other numbers than before in 1 of the simulations: packs-10, " in " ".join(capsys.readouterr().err.split())
+    assert run_command([*command, "--again", "100"]) == 0
 
 
 @dataclass(frozen=True)

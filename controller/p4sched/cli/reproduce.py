@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import aclosing, nullcontext
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Annotated
 
 import typer
@@ -15,12 +16,12 @@ from rich.table import Table
 
 from p4sched.cli import options, writable
 from p4sched.cli.command_line import folder
-from p4sched.errors import UsageError
+from p4sched.errors import P4schedError, UsageError, require
 from p4sched.paths import REPRODUCED_DIR, REPRODUCTION_DIR
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, figures, select
 from p4sched.reproducing.judge import CLOSE, NO, NONE, OPEN, YES
-from p4sched.reproducing.results import Judged, Ratios, collect
+from p4sched.reproducing.results import Judged, Ratios, collect, of_older_code
 from p4sched.reproducing.runs import Job
 from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
@@ -30,6 +31,8 @@ FOLDER = REPRODUCED_DIR
 LOWEST_PRIORITY = 19
 SHORTEST_S = 0.000001
 PAPERS_DURATION = Duration.parse("1s")
+MOST_NAMES = 3
+"""Numbers that an error names for a simulation."""
 PAGE_SEEDS = range(1, 6)
 """Seeds that the page of the repository asks for."""
 
@@ -51,6 +54,14 @@ def reproduce(
         options.jobs_option("Simulations"),
     ] = None,
     dask: options.Dask = None,
+    again: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Make no missing simulation, but N stored ones of older code, drawn at random, again, and compare.",
+        ),
+    ] = None,
     no_runs: Annotated[bool, typer.Option("--no-runs", help="Run no simulation; only show the stored ones.")] = False,
     no_page: Annotated[bool, typer.Option("--no-page", help="Do not write the page.")] = False,
     out: Annotated[
@@ -69,7 +80,9 @@ def reproduce(
     continues. Writes a page of all figures (DIR/README.md), pictures, and DIR/rows.csv. Prints the verdicts.
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
+    require(not (again and no_runs), "--again makes simulations, --no-runs does not: give one of them")
     chosen = select(paper, number)
+    changed: list[str] = []
     asked = range(seed, seed + seeds)
     if _is_tracked(out) and duration != PAPERS_DURATION and not no_page:
         raise UsageError(
@@ -81,7 +94,15 @@ def reproduce(
     with open_store(out) if not no_runs else nullcontext(Store(out)) as store:
         if not no_runs:
             all_jobs = runs.jobs(chosen, asked, int(duration))
-            _make(all_jobs, store, jobs or len(os.sched_getaffinity(0)), dask)
+            older = of_older_code(all_jobs, store) if again else []
+            drawn = Random(seed).sample(older, min(again or 0, len(older)))
+            left = drawn if again else runs.missing(all_jobs, store)
+            typer.echo(
+                f"{len(drawn)} of {len(older)} simulations of older code"
+                if again
+                else f"{len(all_jobs) - len(left)} of {len(all_jobs)} simulations are stored"
+            )
+            changed = _make(all_jobs, left, store, jobs or len(os.sched_getaffinity(0)), dask)
         everything = not no_page or paper is None
         judged = _judge(list(figures().values()) if everything else chosen, store, _of_page(out, asked), duration)
         if not no_page:
@@ -89,6 +110,8 @@ def reproduce(
         _print(judged if paper is None else [each for each in judged if each.figure in chosen], paper is None)
         if not no_page:
             typer.echo(str(out / page.PAGE))
+    if changed:
+        raise P4schedError(f"other numbers than before in {len(changed)} of the simulations: {'; '.join(changed)}")
 
 
 def _is_tracked(out: Path) -> bool:
@@ -136,15 +159,14 @@ def _print(judged: Sequence[Judged], all_of_them: bool) -> None:
     typer.echo(f"{stored} of {wanted} simulations are stored")
 
 
-def _make(all_jobs: Sequence[Job], store: Store, at_once: int, dask: str | None) -> None:
-    left = runs.missing(all_jobs, store)
-    typer.echo(f"{len(all_jobs) - len(left)} of {len(all_jobs)} simulations are stored")
+def _make(all_jobs: Sequence[Job], left: Sequence[Job], store: Store, at_once: int, dask: str | None) -> list[str]:
+    """Makes simulations. Returns those that had other numbers before."""
     if not left:
-        return
+        return []
     os.nice(LOWEST_PRIORITY - os.nice(0))
     done: set[str] = set()
     try:
-        asyncio.run(_run(all_jobs, left, store, at_once, dask, done))
+        return asyncio.run(_run(all_jobs, left, store, at_once, dask, done))
     except KeyboardInterrupt:
         typer.echo(f"{len(left) - len(done)} simulations are left; run the same command to continue", err=True)
         raise
@@ -152,23 +174,28 @@ def _make(all_jobs: Sequence[Job], store: Store, at_once: int, dask: str | None)
 
 async def _run(
     all_jobs: Sequence[Job], left: Sequence[Job], store: Store, at_once: int, address: str | None, done: set[str]
-) -> None:
+) -> list[str]:
     made = runs.processes(left, at_once) if address is None else runs.dask(left, at_once, address)
     versions = {
         figure.name: commit(figure.sources) for figure in {job.figure.name: job.figure for job in left}.values()
     }
     clock = runs.Clock(all_jobs, left, store)
+    changed = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns) as progress:
         bar = progress.add_task(_left(clock, at_once), total=len(left))
         async with aclosing(made) as running:
             async for job, metrics, took_s in running:
-                store.keep(job.figure, job.measured(metrics, took_s, versions[job.figure.name]))
+                before, now = store.of_inputs(job.inputs), job.measured(metrics, took_s, versions[job.figure.name])
+                if before and (names := before.differences(now)):
+                    changed.append(f"{job} ({', '.join(names[:MOST_NAMES])})")
+                store.keep(job.figure, now)
                 done.add(job.inputs)
                 clock.done(job, took_s)
                 if not progress.console.is_terminal:
                     progress.console.print(f"{job}: {took_s:.1f} s, {_left(clock, at_once)}")
                 progress.update(bar, advance=1, description=_left(clock, at_once))
+    return changed
 
 
 def _left(clock: runs.Clock, at_once: int) -> str:

@@ -121,7 +121,8 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit."
         " `p4sched reproduce PAPER FIGURE --seed SEED --seeds 1 --out DIR` makes those of a figure and a seed again, in"
         " another folder.",
-        "- Simulations are of older code if a file that can change them has changed since, whether or not it did.",
+        "- Simulations are of older code if a file that can change them has changed since, whether or not it did."
+        " `p4sched reproduce --again N` makes N of them again, drawn at random, and compares.",
         "- `--no-runs` shows what is stored, `--dask` makes the runs on a cluster. A simulation of 1 s takes seconds to"
         " minutes.",
         "",

@@ -7,6 +7,7 @@ from statistics import fmean, median
 from p4sched.reproducing.figure import Figure, Line, Quantity
 from p4sched.reproducing.judge import BLOCKS, Blocks, Values, Verdict, block_key, judge
 from p4sched.reproducing.published import Numbers, Place, Published
+from p4sched.reproducing.runs import Job
 from p4sched.reproducing.store import Measured, Store
 from p4sched.results import intervals
 from p4sched.versions import CHANGES, changed_since
@@ -182,6 +183,14 @@ def _blocks(found: Mapping[tuple[str, str, int], Measured], key: str) -> Blocks:
             if (value := measured.metrics.get(block_key(key.replace("*", place), block))) is not None:
                 values.setdefault((line, place), {})[seed, block] = value
     return values
+
+
+def of_older_code(all_jobs: Sequence[Job], store: Store) -> list[Job]:
+    """The jobs whose stored numbers are of older code than that of the repository."""
+    stored = [(job, found) for job in all_jobs if (found := store.of_inputs(job.inputs))]
+    origins = {(found.commit, job.figure.name): job.figure.sources for job, found in stored}
+    older = {origin for origin, sources in origins.items() if is_older(origin[0], sources)}
+    return [job for job, found in stored if (found.commit, job.figure.name) in older]
 
 
 def is_older(commit: str, sources: Sequence[str]) -> bool:

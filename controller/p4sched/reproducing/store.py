@@ -45,6 +45,11 @@ class Measured:
         fixed = [self.line, self.place, str(self.seed), f"{self.duration_s:g}", self.inputs, self.commit]
         return [*fixed, f"{self.took_s:.3g}", *(_text(self.metrics.get(name)) for name in names)]
 
+    def differences(self, other: "Measured") -> list[str]:
+        """The numbers that both have, and that differ in the digits of the file."""
+        both = self.metrics.keys() & other.metrics.keys()
+        return sorted(name for name in both if _text(self.metrics[name]) != _text(other.metrics[name]))
+
 
 def _text(value: float | None) -> str:
     return "" if value is None else f"{value:.{DIGITS}g}"
