@@ -342,6 +342,19 @@ def test_the_resources_of_a_program_are_the_sums_of_p4sched_stages() -> None:
         stage_sums(source_file("rifo", Target.V1MODEL), Target.V1MODEL)
 
 
+def test_the_rule_alone_takes_no_more_than_the_program_that_has_it(tmp_path: Path) -> None:
+    figure = figures()["rifo-resources"]
+    taken = {each.name: asyncio.run(figure.run(each.name, "*", 1, 10**9).make(tmp_path)) for each in figure.lines}
+    for scheme in ("rifo", "sp_pifo"):
+        assert all(taken[f"{scheme}-rule"][each] <= taken[scheme][each] for each in figure.places)
+    # the rule of AIFO has worker packets, as in the paper: one stateful ALU more
+    rule, program = taken["aifo-rule"], taken["aifo"]
+    assert all(rule[each] < program[each] for each in figure.places if each != "stateful ALUs")
+    assert rule["stateful ALUs"] == pytest.approx(program["stateful ALUs"] + 100 / 48)
+    published = {each.name for each in figure.lines if each.published}
+    assert published == {"rifo", "aifo", "sp_pifo"}
+
+
 def test_published_lines_come_first_then_the_first_seed_then_the_shortest(tmp_path: Path) -> None:
     left = runs.missing(runs.jobs([figures()["aifo-14"]], [1, 2], 10**9), Store(tmp_path))
     assert [job.published for job in left] == sorted((job.published for job in left), reverse=True)

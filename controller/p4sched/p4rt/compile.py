@@ -115,9 +115,9 @@ def print_stages(source: Path, target: Target, macros: Sequence[str] = ()) -> in
     return subprocess.run(_stages(source, target, macros), check=False).returncode
 
 
-def stage_sums(source: Path, target: Target) -> dict[str, tuple[int, int]]:
+def stage_sums(source: Path, target: Target, macros: Sequence[str] = ()) -> dict[str, tuple[int, int]]:
     """What a program takes of each resource of its chip, and what the chip has, by the columns of `print_stages`."""
-    command = _stages(source, target)
+    command = _stages(source, target, macros)
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise P4schedError(f"{source}: p4sched-p4c --stages failed: {done.stderr.strip()}")
