@@ -119,6 +119,7 @@ impl Aifo {
     }
 
     /// Whether the admission rule admits a packet of this rank.
+    #[inline]
     pub fn admits(&self, rank: Rank) -> bool {
         let Some(free) = self.target.checked_sub(self.known_length()) else {
             return false;
@@ -140,6 +141,7 @@ impl Aifo {
     }
 
     /// c, as far as ingress knows it.
+    #[inline]
     fn known_length(&self) -> u64 {
         if let Some(length) = self.queue.known_length() {
             return length;
@@ -152,6 +154,7 @@ impl Aifo {
     }
 
     /// Takes or drops a packet, with the window in use.
+    #[inline]
     fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if let Some((worker, at_arrival)) = &mut self.worker {
             *at_arrival = worker.at(now);
@@ -173,6 +176,7 @@ impl Aifo {
 }
 
 impl Scheduler for Aifo {
+    #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
         self.own.exchange(packet.user, &mut self.window);
         let verdict = self.offer(now, packet);
@@ -180,6 +184,7 @@ impl Scheduler for Aifo {
         verdict
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
         self.left_behind = self.queue.len() as u64;

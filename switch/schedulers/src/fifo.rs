@@ -44,6 +44,7 @@ impl Fifo {
 
     /// Appends a packet that the rule admitted, even to a full queue, if the memory has room. With a length that is old
     /// or in cells, the rule cannot tell whether there is room, so the queue does.
+    #[inline]
     pub(crate) fn append(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if self.known.is_some() {
             return self.enqueue(now, packet);
@@ -56,11 +57,13 @@ impl Fifo {
     }
 
     /// The length in full packets, as the rule knows it; `None` if it sees the queue itself.
+    #[inline]
     pub(crate) fn known_length(&self) -> Option<u64> {
         self.known.as_ref().map(|known| known.length(0))
     }
 
     /// Makes the copy of the length that is due at `now`, before an arrival.
+    #[inline]
     pub(crate) fn advance(&mut self, now: Nanos) {
         if let Some(known) = &mut self.known {
             known.advance(now);
@@ -73,6 +76,7 @@ impl Fifo {
     }
 
     /// Counts a packet that left.
+    #[inline]
     fn left(&mut self, packet: Packet) -> Option<Packet> {
         if let Some(known) = &mut self.known {
             known.leave(0, &packet);
@@ -87,6 +91,7 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
+    #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
         if self.len() >= self.threshold {
             return Verdict::DroppedFull;
@@ -100,12 +105,14 @@ impl Scheduler for Fifo {
         verdict
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.take(now)?;
         self.advance(now);
         self.left(packet)
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.queue.length(0)
     }

@@ -31,6 +31,7 @@ impl<T: Clone> PerUser<T> {
     }
 
     /// Exchanges the state of a user with the one in use. A second call for the same user undoes it.
+    #[inline]
     pub(crate) fn exchange(&mut self, user: u32, in_use: &mut T) {
         if let Some(states) = &mut self.0 {
             let of_user = states.of_user.entry(user).or_insert_with(|| states.initial.clone());

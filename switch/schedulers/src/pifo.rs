@@ -72,6 +72,7 @@ impl Scheduler for Pifo {
         }
     }
 
+    #[inline]
     fn len(&self) -> usize {
         match &self.heap {
             None => self.queue.length(0),

@@ -67,16 +67,19 @@ impl PriorityQueues {
     }
 
     /// B_i, in packets.
+    #[inline]
     pub fn size(&self, queue: usize) -> usize {
         self.sizes[queue]
     }
 
     /// b_i, in packets.
+    #[inline]
     pub fn occupancy(&self, queue: usize) -> usize {
         self.queues[queue].len()
     }
 
     /// Whether one more packet fits into this queue.
+    #[inline]
     pub fn has_room(&self, queue: usize) -> bool {
         self.occupancy(queue) < self.size(queue)
     }
@@ -97,6 +100,7 @@ impl PriorityQueues {
     }
 
     /// Appends a packet to a queue, or drops it if that queue is full or the memory has no room for it.
+    #[inline]
     pub fn enqueue(&mut self, queue: usize, packet: Packet) -> Verdict {
         if !self.has_room(queue) || self.occupancy(queue) >= self.thresholds[queue] {
             return Verdict::DroppedFull;
@@ -117,11 +121,13 @@ impl PriorityQueues {
     }
 
     /// Removes the oldest packet of the most urgent queue that is not empty.
+    #[inline]
     pub fn dequeue(&mut self) -> Option<Packet> {
         self.queues.iter_mut().find_map(VecDeque::pop_front)
     }
 
     /// Number of packets in all queues.
+    #[inline]
     pub fn len(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
     }

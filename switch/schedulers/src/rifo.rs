@@ -134,6 +134,7 @@ impl Rifo {
         (self.range.min, self.range.max)
     }
 
+    #[inline]
     fn track(&mut self, rank: Rank) {
         let max_alone = self.variants.has(Variant::MaxAlone);
         let range = &mut self.range;
@@ -153,6 +154,7 @@ impl Rifo {
     }
 
     /// L, as far as ingress knows it.
+    #[inline]
     fn known_length(&self) -> usize {
         if let Some(length) = self.queue.known_length() {
             return length as usize;
@@ -164,6 +166,7 @@ impl Rifo {
     }
 
     /// Whether the admission rule admits this rank. The rank must lie in the range.
+    #[inline]
     fn admits(&self, rank: Rank) -> bool {
         let length = self.known_length() as u64;
         let capacity = self.config.capacity as u64;
@@ -193,6 +196,7 @@ impl Rifo {
     }
 
     /// Takes or drops a packet, with the range in use.
+    #[inline]
     fn offer(&mut self, now: Nanos, packet: Packet) -> Verdict {
         self.queue.advance(now);
         self.track(packet.rank);
@@ -211,6 +215,7 @@ impl Rifo {
 }
 
 impl Scheduler for Rifo {
+    #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
         self.own.exchange(packet.user, &mut self.range);
         let verdict = self.offer(now, packet);
@@ -218,6 +223,7 @@ impl Scheduler for Rifo {
         verdict
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let packet = self.queue.dequeue(now)?;
         self.counted = self.queue.len();

@@ -87,6 +87,7 @@ impl SpPifo {
         (queue < self.count).then_some(queue)
     }
 
+    #[inline]
     fn enqueue_by_paper(&mut self, now: Nanos, packet: Packet) -> Verdict {
         self.bounds[self.count..].fill(0);
         let verdict = match self.kept(now, packet.flow) {
@@ -99,6 +100,7 @@ impl SpPifo {
         verdict
     }
 
+    #[inline]
     fn map_by_paper(&mut self, packet: Packet) -> Verdict {
         let bounds = &mut self.bounds[..self.count];
         let fitting = bounds.iter().rposition(|&bound| bound <= packet.rank);
@@ -147,6 +149,7 @@ impl SpPifo {
 }
 
 impl Scheduler for SpPifo {
+    #[inline]
     fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
         match self.on {
             Target::V1model => self.enqueue_by_paper(now, packet),
@@ -154,10 +157,12 @@ impl Scheduler for SpPifo {
         }
     }
 
+    #[inline]
     fn dequeue(&mut self, _now: Nanos) -> Option<Packet> {
         self.queues.dequeue()
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.queues.len()
     }

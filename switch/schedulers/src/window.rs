@@ -173,6 +173,7 @@ impl Window {
     }
 
     /// Records an arrival. Its rank replaces the oldest entry if this arrival is sampled.
+    #[inline]
     pub fn observe(&mut self, rank: Rank) {
         self.unwritten += 1;
         if self.unwritten < self.config.sample_every {
@@ -192,6 +193,7 @@ impl Window {
     }
 
     /// q: the number of entries strictly smaller than `rank`.
+    #[inline]
     pub fn smaller_than(&self, rank: Rank) -> u64 {
         self.sorted.partition_point(|&entry| entry < rank) as u64
     }
@@ -231,6 +233,7 @@ impl Window {
     }
 
     /// Replaces one `old` by one `new` in the sorted copy. Moves only the entries between them.
+    #[inline]
     fn move_in_order(&mut self, old: Rank, new: Rank) {
         let from = self.sorted.partition_point(|&entry| entry < old);
         let to = self.sorted.partition_point(|&entry| entry < new);

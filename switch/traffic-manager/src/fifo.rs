@@ -35,10 +35,12 @@ impl<E> Properties for Fifo<E> {
 }
 
 impl<E: Debug> Scheduling<E> for Fifo<E> {
+    #[inline]
     fn length(&self, _priority: u8) -> usize {
         self.elements.len()
     }
 
+    #[inline]
     fn offer(&mut self, now: Nanos, element: E) -> Verdict<E> {
         if self.elements.len() >= self.buffer {
             return Verdict::Refused(element, DropReason::Full);
@@ -47,10 +49,12 @@ impl<E: Debug> Scheduling<E> for Fifo<E> {
         Verdict::Taken
     }
 
+    #[inline]
     fn append(&mut self, _now: Nanos, element: E) {
         self.elements.push_back(element);
     }
 
+    #[inline]
     fn take(&mut self, _at: Nanos) -> Option<E> {
         self.elements.pop_front()
     }
