@@ -116,6 +116,15 @@ def test_the_flows_of_a_run_file_have_the_sizes_and_pairs_of_their_workload() ->
         assert [pair[1:3] for pair in flows[:3]] == [(35, 131), (62, 89), (119, 141)]
 
 
+def test_sp_pifos_netbench_takes_the_first_interval_too() -> None:
+    # the first flows of its log for 3600 starts a second
+    logged = [(0, 35, 131, 200_000), (166_074, 62, 89, 2_000_000), (520_216, 119, 141, 1_000_000)]
+    plain = replace(WEB_SEARCH, run_file_seed=83_599)
+    flows = replace(plain, all_gaps=True).flows(0.2, GBIT, 1, 530_000)
+    assert flows == logged
+    assert [start for start, *_ in plain.flows(0.2, GBIT, 1, 360_000)] == [0, 520_216 - 166_074]
+
+
 def test_a_size_at_a_bound_is_that_of_the_step_below() -> None:
     sizes = netbench_flows.StepSizes({1: 0.1, 2: 0.2, 3: 0.7})
     assert [sizes.drawn(outcome) for outcome in (0.0, 0.1, 0.3, 0.300_000_1, 0.999)] == [1, 1, 2, 3, 3]

@@ -87,13 +87,17 @@ class Sizes(Protocol):
         """The size in bytes for a number between 0 and 1."""
 
 
-def flows(seed: int, pairs: Pairs, starts_per_s: int, end_ns: int, sizes: Sizes) -> Iterator[tuple[int, int, int, int]]:
-    """Start in ns, source, destination and bytes of each flow."""
+def flows(
+    seed: int, pairs: Pairs, starts_per_s: int, end_ns: int, sizes: Sizes, all_gaps: bool = False
+) -> Iterator[tuple[int, int, int, int]]:
+    """Start in ns, source, destination and bytes of each flow. `all_gaps`: the second flow starts after the first
+    random interval, as in SP-PIFO's Netbench; that of AIFO and of RIFO throws this interval away."""
     gaps = JavaRandom.named(seed, "poisson_inter_arrival")
     drawn_sizes = JavaRandom.named(seed, "flow_size")
     drawn_pairs = JavaRandom.named(seed, "pair_probabilities_draw")
     ends, bounds = pairs
-    gaps.double()
+    if not all_gaps:
+        gaps.double()
     start = 0
     while start <= end_ns:
         source, destination = ends[bisect_left(bounds, drawn_pairs.double())]

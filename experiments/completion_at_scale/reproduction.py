@@ -93,6 +93,7 @@ class Run:
         each, workload = self.simulation, self.simulation.workload
         shares = None if workload.shares is None else list(workload.shares.items())
         drawn = [] if workload.run_file_seed is None else ["Netbench", workload.run_file_seed]
+        drawn += ["all gaps"] * workload.all_gaps
         flows = [shares, workload.starts_per_s(each.load, each.access_bps), *drawn]
         record = json.dumps([each.scenario(), flows, self.by_size], sort_keys=True)
         return sha256(record.encode()).hexdigest()[:16]
@@ -247,7 +248,8 @@ _PACKS_13 = _figure(
 )
 # Seed 1 of SP-PIFO's figures has the flows of the run files.
 _MINING_OF_RUN_FILES, _SEARCH_OF_RUN_FILES = (
-    replace(workload, run_file_seed=PARETO_OF_RUN_FILES.run_file_seed) for workload in (DATA_MINING, WEB_SEARCH)
+    replace(workload, run_file_seed=PARETO_OF_RUN_FILES.run_file_seed, all_gaps=True)
+    for workload in (DATA_MINING, WEB_SEARCH)
 )
 _of_sp_pifo = partial(_figure, workload=_SEARCH_OF_RUN_FILES)
 _SP_PIFO_9 = _of_sp_pifo("sp_pifo-9", "fair queueing, 32 queues", "sp_pifo-9", (SMALL_MEAN,))

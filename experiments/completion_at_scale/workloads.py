@@ -84,6 +84,8 @@ class Workload:
     run_file_seed: int | None = None
     """Seed of the run file whose flows seed 1 has. Seed 2 has the flows of the next number, and so on; the racks'
     shares of the traffic stay those of the run file. None: flows of our own."""
+    all_gaps: bool = False
+    """True: the flows of a run file have the intervals of SP-PIFO's Netbench (`netbench_flows.flows`)."""
 
     def starts_per_s(self, load: float, access_bps: int) -> int:
         """Flows that start in a second, in the whole network."""
@@ -94,7 +96,8 @@ class Workload:
         starts_per_s = self.starts_per_s(load, access_bps)
         if self.run_file_seed is not None:
             pairs, sizes = self._of_run_file(self.run_file_seed)
-            return list(netbench_flows.flows(self.run_file_seed + seed - 1, pairs, starts_per_s, end_ns, sizes))
+            number = self.run_file_seed + seed - 1
+            return list(netbench_flows.flows(number, pairs, starts_per_s, end_ns, sizes, self.all_gaps))
         random = np.random.default_rng([seed, starts_per_s])
         count = int(random.poisson(starts_per_s * end_ns / 1e9))
         starts = np.sort(random.integers(0, end_ns, count))
