@@ -19,6 +19,8 @@ Metrics = Mapping[str, float | None]
 """Numbers of one simulation; None: it has no such flow."""
 RESOURCES = "p4sched.reproducing.resources"
 """Module of the figures that no experiment has."""
+MOST_PLACES = 16
+"""Places side by side, as columns of a table. With more, they are rows, and the panels of the picture are wide."""
 PAPERS = {"aifo": "AIFO", "rifo": "RIFO", "packs": "PACKS", "sp_pifo": "SP-PIFO", "fdpa": "FDPA"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from p4sched.errors import P4schedError
 from p4sched.paths import REPRODUCTION_DIR
-from p4sched.reproducing.figure import PAPERS
+from p4sched.reproducing.figure import MOST_PLACES, PAPERS
 from p4sched.reproducing.judge import BLOCKS, CLOSE, FEW, NO, OPEN, YES
 from p4sched.reproducing.results import Judged, Ratios, Row, number
 from p4sched.results.whole_file import write_whole
@@ -17,8 +17,6 @@ from p4sched.results.whole_file import write_whole
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
 NOTES = REPRODUCTION_DIR / "notes.toml"
 ORIGINS = {"data": "the authors' data files", "text": "the paper's text", "plot": "read off the paper's plot", "": "-"}
-MOST_PLACES = 16
-"""Columns of a table; with more places, the places are its rows."""
 NAMED = 8
 """Number of opposite pairs that the page names."""
 COLUMNS = ("figure", "quantity", "line", "place", "published", "mean", "half_width", "seeds", "ratio", "close")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from p4sched.reproducing.figure import Line
-from p4sched.reproducing.page import MOST_PLACES
+from p4sched.reproducing.figure import MOST_PLACES, Line
 from p4sched.reproducing.results import Judged, Row
 from p4sched.results import figures
 from p4sched.results.scheme_colours import scheme_colour
