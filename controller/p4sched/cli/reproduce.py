@@ -34,7 +34,7 @@ PAPERS_DURATION = Duration.parse("1s")
 MOST_NAMES = 3
 """Numbers that an error names for a simulation."""
 PAGE_SEEDS = range(1, 6)
-"""Seeds that the page of the repository asks for."""
+"""Seeds that the page of the repository asks for, whatever the command does. Others that are stored count, too."""
 
 
 def reproduce(
@@ -103,11 +103,11 @@ def reproduce(
                 else f"{len(all_jobs) - len(left)} of {len(all_jobs)} simulations are stored"
             )
             changed = _make(all_jobs, left, store, jobs or len(os.sched_getaffinity(0)), dask)
-        everything = not no_page or paper is None
-        judged = _judge(list(figures().values()) if everything else chosen, store, _of_page(out, asked), duration)
+        of_page = PAGE_SEEDS if _is_tracked(out) else asked
+        judged = _judge(chosen if no_page else list(figures().values()), store, of_page, duration)
         if not no_page:
-            page.write(judged, page.read_notes(), out, _command(out, asked, duration))
-        _print(judged if paper is None else [each for each in judged if each.figure in chosen], paper is None)
+            page.write(judged, page.read_notes(), out, _command(of_page, duration))
+        _print([each for each in judged if each.figure in chosen], paper is None)
         if not no_page:
             typer.echo(str(out / page.PAGE))
     if changed:
@@ -119,14 +119,8 @@ def _is_tracked(out: Path) -> bool:
     return out.resolve() == REPRODUCTION_DIR.resolve()
 
 
-def _of_page(out: Path, asked: range) -> list[int]:
-    """The seeds whose simulations the page asks for: in the repository, always those of the papers' figures too."""
-    return sorted({*asked, *(PAGE_SEEDS if _is_tracked(out) else ())})
-
-
-def _command(out: Path, asked: range, duration: Duration) -> str:
-    """The command that wrote the page; that of the repository is the same for all seeds up to five."""
-    seeds = _of_page(out, asked)
+def _command(seeds: range, duration: Duration) -> str:
+    """The command that writes a page for these seeds."""
     first = f" --seed {seeds[0]}" if seeds[0] != 1 else ""
     return f"p4sched reproduce{first} --seeds {len(seeds)} --duration {duration}"
 

@@ -76,9 +76,9 @@ def _csv(judged: Sequence[Judged]) -> str:
         for row in each.rows:
             for line in each.figure.lines:
                 for place in each.figure.places:
-                    rows.writerow(
-                        [each.figure.name, row.quantity.key, line.name, place, *_cells(row, line.name, place)]
-                    )
+                    cells = _cells(row, line.name, place)
+                    if any(cells):
+                        rows.writerow([each.figure.name, row.quantity.key, line.name, place, *cells])
     return text.getvalue()
 
 

@@ -135,6 +135,7 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
     found: dict[tuple[str, str, int], Measured] = {}
     asked = set(seeds)
     known = sorted(asked | store.seeds)
+    # one seed alone would not show which runs are the same for each
     seeds_and_one = [*known, known[-1] + 1]
     fixed: set[Place] = set()
     wanted: set[str] = set()

@@ -16,7 +16,7 @@ from math import isfinite
 from pathlib import Path
 
 from p4sched.errors import P4schedError
-from p4sched.reproducing.figure import Figure, Metrics, Run
+from p4sched.reproducing.figure import Figure, Metrics
 from p4sched.results.locked_folder import locked_folder
 from p4sched.results.whole_file import write_whole
 
@@ -86,12 +86,8 @@ class Store:
         """The seeds of all simulations."""
         return {each.seed for each in self}
 
-    def find(self, run: Run) -> Measured | None:
-        """The numbers of a run, from the file of any figure."""
-        return self.of_inputs(run.inputs)
-
     def of_inputs(self, inputs: str) -> Measured | None:
-        """The numbers of the run with this hash of its inputs. To compute the hash takes some 0.1 ms."""
+        """The numbers of the run with this hash of its inputs, from the file of any figure."""
         return self._by_inputs.get(inputs)
 
     def keep(self, figure: Figure, measured: Measured) -> None:
