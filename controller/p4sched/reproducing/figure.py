@@ -67,7 +67,7 @@ class Quantity:
     linear: bool = False
     """True: the axis of the figure begins at 0. False: it is logarithmic."""
     beside: bool = False
-    """True: the page has a table of it, but the picture does not; no paper publishes it."""
+    """True: no paper publishes it. The page has a table of it for the published lines; the picture leaves it out."""
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ def _numbers(row: Row) -> Iterator[str]:
     yield from (f"{row.quantity.title[0].upper()}{row.quantity.title[1:]}: {content}.", "")
     table = [["line", *row.figure.places]]
     for line in row.figure.lines:
-        if not row.is_empty(line.name):
+        if not row.is_empty(line.name) and (line.published or not row.quantity.beside):
             table.append([_cell(line.label), *(_of_place(row, line.name, place) for place in row.figure.places)])
     if len(row.figure.places) > MOST_PLACES:
         table = [list(cells) for cells in zip(*table, strict=True)]
