@@ -8,7 +8,9 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +329,18 @@ def test_a_scheduler_that_does_not_answer_is_reported(
     monkeypatch.setattr("p4sched.sweep.workers.PATIENCE_S", 0.1)
     assert run(sweep, tmp_path / "out", "--dask", "tcp://127.0.0.1:1") == 1
     assert "--dask tcp://127.0.0.1:1: no scheduler of Dask answers" in capsys.readouterr().err
+
+
+def test_a_server_that_is_no_scheduler_is_reported(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("p4sched.sweep.workers.PATIENCE_S", 0.5)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        address = f"tcp://127.0.0.1:{web.server_port}"
+        assert run(sweep, tmp_path / "out", "--dask", address) == 1
+        web.shutdown()
+    assert f"--dask {address}: no scheduler of Dask answers: nothing in 0.5 s" in capsys.readouterr().err
 
 
 def test_dask_that_is_not_installed_is_reported(

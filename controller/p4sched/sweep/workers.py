@@ -81,12 +81,18 @@ async def on_dask(work: Sequence[Work], jobs: int, address: str) -> AsyncIterato
             async for each in call_all(client):
                 yield each
         return
+    joined: Client | None = None
     try:
-        connected = await Client(address, asynchronous=True, timeout=PATIENCE_S)
+        async with asyncio.timeout(PATIENCE_S):  # a client's own timeout does not end when another server answers
+            joined = Client(address, asynchronous=True, timeout=PATIENCE_S)
+            await joined
     except (OSError, ValueError) as error:
-        raise P4schedError(f"--dask {address}: no scheduler of Dask answers: {_sentence(error)}") from error
-    async with connected as client:
-        async for each in call_all(client):
+        if joined is not None:
+            await joined.close(timeout=1)
+        cause = f"nothing in {PATIENCE_S} s" if isinstance(error, TimeoutError) else _sentence(error)
+        raise P4schedError(f"--dask {address}: no scheduler of Dask answers: {cause}") from error
+    async with joined:
+        async for each in call_all(joined):
             yield each
 
 
