@@ -119,6 +119,26 @@ def test_a_published_range_is_one_of_ratios() -> None:
     assert (len(at.same), at.values) == (1, YES)
 
 
+def test_a_published_ratio_can_be_of_one_line_at_two_places() -> None:
+    measured = {("a", "100"): TWICE, ("a", "1000"): A}
+    found = judge(Numbers(ranges=[Range("a", "a", "1000", 0.5, 0.5, "100")]), measured)
+    assert (found.same, found.closeness, found.order) == (["a and a at 1000 and 100"], [True], YES)
+    assert judge(Numbers(ranges=[Range("a", "a", "100", 0.5, 0.5, "1000")]), measured).order == NO
+
+
+def test_one_published_number_counts_once() -> None:
+    measured = {("a", "0.2"): A, ("b", "0.2"): TWICE, ("a", "0.8"): A, ("b", "0.8"): A}
+    for low, high, place, close in (
+        (2.0, 2.0, "0.2", [True]),
+        (1.5, 2.5, "0.2", [True]),
+        (0.5, 1.5, "0.2", [False]),
+        (2.0, 2.0, "", [False]),
+        (1.0, 2.0, "", [True, True]),
+        (1.0, 3.0, "", [True, False]),
+    ):
+        assert judge(Numbers(ranges=[Range("b", "a", place, low, high)]), measured).closeness == close
+
+
 def test_a_range_without_another_line_is_one_of_values() -> None:
     found = judge(Numbers(ranges=[Range("a", "", "", 0.9, 1.1)]), {("a", "0.2"): A, ("a", "0.8"): TWICE})
     ((_, low, high),) = found.ranges
@@ -382,6 +402,7 @@ def test_every_published_number_belongs_to_a_line_of_a_figure() -> None:
         assert key in quantities
         assert {line for line, _ in found.values} <= lines
         assert {place for _, place in found.values} <= set(figure.places)
+        assert {place for each in found.ranges for place in (each.place, each.base_place)} <= {"", *figure.places}
         assert {line for each in found.ranges for line in (each.line, each.base or each.line)} <= lines
         assert {line for each in found.orders for line in (each.line, each.base)} <= lines
         assert set(found.slips) <= set(found.values) | {(each.line, each.place) for each in found.ranges}
@@ -562,6 +583,31 @@ def test_numbers_of_further_seeds_count_too(tmp_path: Path) -> None:
     judged = collect(figure, {}, Store(tmp_path), [1, 2, 3], 10**9)
     assert (judged.stored, judged.wanted, judged.older, judged.seeds) == (2, 3, 2, [1, 2, 7])
     assert judged.rows[0].measured["slow", "1"] == {1: 1.0, 2: 2.0, 7: 7.0}
+
+
+def test_a_row_that_repeats_an_earlier_one_is_marked_and_readings_of_a_text_do_not_count(tmp_path: Path) -> None:
+    def figure(name: str) -> Figure:
+        lines = [Line(line, line.upper(), "fifo") for line in "abc"]
+        quantities = [Quantity("time_ms", "time, ms")]
+        return Figure(name, "a figure", lines, ["1"], "load", quantities, _made, ["Makefile"])
+
+    values = {("a", "1"): 1.23, ("b", "1"): 2.34, ("c", "1"): 3.45}
+    published = {
+        ("aifo-97", "time_ms"): Numbers(values, origin="data"),
+        ("rifo-98", "time_ms"): Numbers({**values, ("a", "1"): 1.5}, origin="data"),
+        ("rifo-99", "time_ms"): Numbers({**values, ("a", "1"): 1.4, ("b", "1"): 2.2}, origin="data"),
+        ("packs-99", "time_ms"): Numbers({("a", "1"): 7.0}, origin="readings"),
+    }
+    shown = [figure("aifo-97"), figure("rifo-98"), figure("rifo-99"), figure("packs-99")]
+    judged = [collect(each, published, Store(tmp_path), [1], 10**9) for each in shown]
+    counts = {name: len(found) for name, found in page.verdicts(judged).items()}
+    assert list(counts.values()) == [3, 3, 2, 2]
+    assert list(counts)[2] == "order, without repeated rows"
+    page.write(judged, page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    text = (tmp_path / "README.md").read_text()
+    marked = [name for name in ("aifo-97", "rifo-98", "rifo-99", "packs-99") if f"| [{name}](#{name}) * |" in text]
+    assert marked == ["rifo-98"]
+    assert text.count("| (open) | (open) |") == 1
 
 
 def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def _print(judged: Sequence[Judged], all_of_them: bool) -> None:
     if all_of_them:
         for column in ("", YES, NO, OPEN):
             table.add_column(column)
-        for name, found in page.verdicts(rows).items():
+        for name, found in page.verdicts(judged).items():
             table.add_row(name, *(str(found.count(each)) for each in (YES, NO, OPEN)))
     else:
         for column in ("figure", "quantity", "order", f"within {CLOSE:.0%}", "ratio to the published values"):

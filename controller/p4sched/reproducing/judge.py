@@ -86,14 +86,18 @@ class Verdict:
 
     @property
     def closeness(self) -> list[bool]:
-        """For each value, and each end of a range: is it close?"""
-        ends = [
-            (had, ours)
-            for each, *both in self.ranges
-            if each not in self.slips
-            for had, ours in zip((each.low, each.high), both, strict=True)
-        ]
-        return [_close(ratio) for ratio in self.ratios.values()] + [_close(ours / had) for had, ours in ends]
+        """For each value, and each end of a range: is it close? A range that is one number, published or measured,
+        has one end."""
+        found = [_close(ratio) for ratio in self.ratios.values()]
+        for each, low, high in self.ranges:
+            if each in self.slips:
+                continue
+            if low == high:
+                found.append(_close(low / min(max(low, each.low), each.high)))
+            else:
+                ends = [_close(low / each.low), _close(high / each.high)]
+                found += [all(ends)] if each.low == each.high else ends
+        return found
 
     @property
     def values(self) -> str:
@@ -176,10 +180,10 @@ class _Measured:
             return _Ratio(fmean(logs), in_blocks, stdev(in_blocks) / sqrt(BLOCKS))
         return _Ratio(fmean(logs), logs, stdev(logs) if len(logs) > 1 else 0.0)
 
-    def at_places(self, line: str, base: str, place: str = "") -> Mapping[str, _Ratio]:
+    def at_places(self, line: str, base: str, place: str = "", base_place: str = "") -> Mapping[str, _Ratio]:
         """The ratio of two lines, at one place or at all that the first one has."""
         places = [place] if place else dict.fromkeys(where for name, where in self.values if name == line)
-        found = {where: self.ratio((line, where), (base, where)) for where in places}
+        found = {where: self.ratio((line, where), (base, base_place or where)) for where in places}
         return {where: ratio for where, ratio in found.items() if ratio}
 
 
@@ -210,7 +214,7 @@ def _pairs_of_values(published: Numbers, measured: _Measured, found: Verdict) ->
 def _pairs_of_ranges(published: Numbers, measured: _Measured, found: Verdict) -> Iterator[_Pair]:
     """Notes the measured ranges; yields the pairs of lines whose ratio does not cross 1."""
     for each in published.ranges:
-        known = measured.at_places(each.line, each.base, each.place)
+        known = measured.at_places(each.line, each.base, each.place, each.base_place)
         if not known:
             found.missing += 1
             continue
@@ -220,7 +224,8 @@ def _pairs_of_ranges(published: Numbers, measured: _Measured, found: Verdict) ->
             found.slips.add(each)
         elif each.base and (each.low > 1 or each.high < 1):
             for place, ratio in known.items():
-                yield _pair(each.line, each.base, place, each.low, ratio)
+                there = f"{place} and {each.base_place}" if each.base_place else place
+                yield _pair(each.line, each.base, there, each.low, ratio)
 
 
 def _pairs_of_orders(published: Numbers, measured: _Measured, found: Verdict) -> Iterator[_Pair]:

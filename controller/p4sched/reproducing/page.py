@@ -3,7 +3,7 @@
 import csv
 import io
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +11,20 @@ from p4sched.errors import P4schedError
 from p4sched.paths import REPRODUCTION_DIR
 from p4sched.reproducing.figure import MOST_PLACES, PAPERS
 from p4sched.reproducing.judge import BLOCKS, CLOSE, FEW, NO, OPEN, YES
-from p4sched.reproducing.results import Judged, Ratios, Row, number
+from p4sched.reproducing.results import Judged, Ratios, Row, number, repeated
 from p4sched.results.whole_file import write_whole
 
 PAGE, CSV, PICTURES = "README.md", "rows.csv", "figures"
 NOTES = REPRODUCTION_DIR / "notes.toml"
-ORIGINS = {"data": "the authors' data files", "text": "the paper's text", "plot": "read off the paper's plot", "": "-"}
+READINGS = "readings"
+TEXT = "the paper's text"
+ORIGINS = {
+    "data": "the authors' data files",
+    "text": TEXT,
+    "plot": "read off the paper's plot",
+    READINGS: TEXT,
+    "": "-",
+}
 NAMED = 8
 """Number of opposite pairs that the page names."""
 COLUMNS = ("figure", "quantity", "line", "place", "published", "mean", "half_width", "seeds", "ratio", "close")
@@ -102,11 +110,13 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         f"`{command}` wrote this page. It makes the missing simulations, and continues where it was interrupted.",
         "",
         "- **order**: for all pairs of lines with clearly different published values, is the measured order the same?"
-        " A paired t-test over the seeds decides each pair (Holm, 5 %): same, opposite, or open. With fewer than"
-        f" {FEW} seeds, it is over the flows that start in each of {BLOCKS} blocks of time. The verdict is yes if no"
-        " pair is opposite and at most a tenth is open.",
+        " Different means by more than 5 %, and by more than two standard deviations of our runs, as a published"
+        " value is one run. Each order that a text states is a pair, too. A paired t-test over the seeds decides each"
+        f" pair (Holm, 5 %): same, opposite, or open. With fewer than {FEW} seeds, it is over the flows that start in"
+        f" each of {BLOCKS} blocks of time. The verdict is yes if no pair is opposite and at most a tenth is open.",
         f"- **within {CLOSE:.0%}**: share of the measured means that are that close to the published value. The verdict"
-        " is yes for four fifths or more.",
+        " is yes for four fifths or more. A published range is two values, its ends. Where all values are nearly the"
+        " same, such as shares of flows that are done, this says little.",
         "- **ratio**: measured mean over published value, median (lowest to highest).",
         "- ± is half of the interval of 95 % over the seeds. `-`: nothing is published, or no simulation is stored.",
         "- A mean is over the flows that are done at the end, as in the papers. So it leaves out the slowest flows, and"
@@ -126,33 +136,39 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         "",
         *_summary(judged),
     )
+    again = repeated([row for each in judged for row in each.rows])
     for paper, title in PAPERS.items():
         of_paper = [each for each in judged if each.figure.paper == paper]
         further = [each for each in notes.further if each.name.partition("-")[0] == paper]
         if of_paper or further:
-            yield from (f"## {title}", "", *_table(of_paper, notes), *_further(further))
+            yield from (f"## {title}", "", *_table(of_paper, notes, again), *_further(further))
             for each in of_paper:
                 yield from _section(each)
     if notes.errors:
         yield from ("## Errors in papers and data", "", *(f"- {each}" for each in notes.errors))
 
 
-def verdicts(rows: Sequence[Row]) -> Mapping[str, Sequence[str]]:
-    """The verdicts of all rows, on the order and on the values."""
-    return {
-        "order": [row.verdict.order for row in rows],
-        f"within {CLOSE:.0%}": [row.verdict.values for row in rows],
-    }
+def verdicts(judged: Sequence[Judged]) -> Mapping[str, Sequence[str]]:
+    """The verdicts that count, on the order and on the values, of all rows and of those with numbers of their own."""
+    rows = [row for each in judged for row in each.rows if row.has_published and row.published.origin != READINGS]
+    again = repeated(rows)
+    found = {}
+    for name, some in (("", rows), (", without repeated rows", [row for row in rows if row.key not in again])):
+        found[f"order{name}"] = [row.verdict.order for row in some]
+        found[f"within {CLOSE:.0%}{name}"] = [row.verdict.values for row in some]
+    return found
 
 
 def _summary(judged: Sequence[Judged]) -> Iterator[str]:
-    rows = [row for each in judged for row in each.rows if row.has_published]
     yield "| | yes | no | open |"
     yield "|---|---|---|---|"
-    for name, found in verdicts(rows).items():
+    for name, found in verdicts(judged).items():
         yield f"| {name} | {' | '.join(str(found.count(each)) for each in (YES, NO, OPEN))} |"
     stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
     yield from (
+        "",
+        "A row with * is repeated: most of its published values are those of earlier figures, digit for digit, because"
+        " the papers share runs. A verdict in brackets does not count: its lines are readings of a text.",
         "",
         f"{stored} of {wanted} simulations are stored; one that figures share counts for each of them. A row is open as"
         " long as it has too few.",
@@ -160,7 +176,7 @@ def _summary(judged: Sequence[Judged]) -> Iterator[str]:
     )
 
 
-def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
+def _table(judged: Sequence[Judged], notes: Notes, again: Container[tuple[str, str]]) -> Iterator[str]:
     if not judged:
         return
     columns = (
@@ -180,12 +196,15 @@ def _table(judged: Sequence[Judged], notes: Notes) -> Iterator[str]:
             if not row.has_published:
                 continue
             causes = notes.causes.get(each.figure.name, {})
+            order, values = verdict.order, verdict.values
+            if row.published.origin == READINGS:
+                order, values = f"({order})", f"({values})"
             cells = (
-                f"[{each.figure.name}](#{each.figure.name})",
+                f"[{each.figure.name}](#{each.figure.name}){' *' * (row.key in again)}",
                 f"{each.figure.title}: {row.quantity.title}",
                 f"{len(verdict.same)}, {len(verdict.opposite)}, {len(verdict.undecided)}",
-                verdict.order,
-                f"{verdict.values} ({close.count(True)} of {len(close)})" if close else verdict.values,
+                order,
+                f"{values} ({close.count(True)} of {len(close)})" if close else values,
                 f"{Ratios.of(list(verdict.ratios.values())) or '-'}",
                 causes.get(row.quantity.key) or causes.get("all", "-"),
             )
@@ -290,9 +309,11 @@ def _numbers(row: Row) -> Iterator[str]:
             ends = measured.get(each)
             shown = _range(*ends) if ends else "-"
             at = f" at {each.place}" if each.place else ""
-            name = _cell(f"{labels[each.line]} to {labels[each.base]}" if each.base else labels[each.line])
+            base = f" to {labels[each.base]}" if each.base else ""
+            base += f" at {each.base_place}" if each.base_place else ""
+            name = _cell(labels[each.line])
             slip = "!" if each in row.verdict.slips else ""
-            yield f"| {name}{at} | {_range(each.low, each.high)}{slip} | {shown} |"
+            yield f"| {name}{at}{_cell(base)} | {_range(each.low, each.high)}{slip} | {shown} |"
     yield ""
     if row.verdict.opposite:
         named, more = row.verdict.opposite[:NAMED], len(row.verdict.opposite) - NAMED

@@ -2,11 +2,13 @@
 
 PAPER.csv     figure, quantity, line, place, value
 ranges.csv    figure, quantity, line, base, place, low, high: the range of the ratio of `line` to `base`, at a place or
-              over all places; without a base, the range of the line itself
+              over all places; a base `LINE@PLACE` is the other line at another place; without a base, it is the range
+              of the line itself
 orders.csv    figure, quantity, line, base: at each place, `line` is below `base`; the paper has no number of it
 slips.csv     figure, quantity, line, place, why: a published value or range that cannot be right, and is not compared
 sources.csv   figure, quantity, from, source; `from` is `data` (the authors' data files), `text` (printed in the
-              paper) or `plot` (read off a plot)
+              paper), `plot` (read off a plot) or `readings` (printed in the paper, and compared with lines that are
+              readings of its text; such verdicts do not count)
 """
 
 import csv
@@ -33,6 +35,8 @@ class Range:
     """The place; empty: the range is over all places."""
     low: float
     high: float
+    base_place: str = ""
+    """The place of the other line; empty: the same."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Numbers:
     values: dict[Place, float] = field(default_factory=dict)
     ranges: list[Range] = field(default_factory=list)
     origin: str = ""
-    """`data`, `text` or `plot`."""
+    """`data`, `text`, `plot` or `readings`."""
     source: str = ""
     orders: list[Order] = field(default_factory=list)
     slips: dict[Place, str] = field(default_factory=dict)
@@ -89,7 +93,8 @@ def read(folder: Path = FOLDER) -> Published:
 def _add(numbers: Numbers, file: str, row: Mapping[str, str]) -> None:
     match file:
         case "ranges":
-            numbers.ranges.append(Range(row["line"], row["base"], row["place"], float(row["low"]), float(row["high"])))
+            base, _, at = row["base"].partition("@")
+            numbers.ranges.append(Range(row["line"], base, row["place"], float(row["low"]), float(row["high"]), at))
         case "orders":
             numbers.orders.append(Order(row["line"], row["base"]))
         case "slips":

@@ -68,6 +68,11 @@ class Row:
     """Lines and places whose run is the same for each seed."""
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Figure and quantity."""
+        return self.figure.name, self.quantity.key
+
+    @property
     def has_published(self) -> bool:
         """True if the paper has numbers of this quantity."""
         return bool(self.published.values or self.published.ranges or self.published.orders)
@@ -128,6 +133,19 @@ class Judged:
     def beside(self) -> Sequence[Row]:
         """The rows that only the page has."""
         return [row for row in self.rows if row.quantity.beside]
+
+
+def repeated(rows: Sequence[Row]) -> set[tuple[str, str]]:
+    """Figure and quantity of the rows that repeat earlier ones: those have most of the published values, of the same
+    quantity and place, digit for digit."""
+    known: set[tuple[str, str, float]] = set()
+    found = set()
+    for row in rows:
+        values = [(row.quantity.key, place, value) for (_, place), value in row.published.values.items()]
+        if 2 * sum(value in known for value in values) > len(values):
+            found.add(row.key)
+        known.update(values)
+    return found
 
 
 def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[int], duration_ns: int) -> Judged:
