@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from p4sched.errors import P4schedError
-from p4sched.paths import COMMIT_FILE, ROOT, rust_binary
+from p4sched.paths import COMMIT_FILE, ROOT, SETUP, in_repository, rust_binary
 
 _GIT = ("git", "-C", str(ROOT))
 
@@ -73,6 +73,16 @@ def changed_since(earlier: str, paths: Sequence[str]) -> bool | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return {0: False, 1: True}.get(code)
+
+
+def require_current(name: str, paths: Sequence[str]) -> None:
+    """Raises P4schedError if a program of switch/ was built before one of its sources was written. `paths`: files and
+    folders of the repository; those outside switch/ do not count."""
+    built = rust_binary(name).stat().st_mtime
+    for path in (ROOT / each for each in paths if each.startswith("switch/")):
+        for source in [path] if path.is_file() else path.rglob("*.rs"):
+            if source.stat().st_mtime > built:
+                raise P4schedError(f"{name} is older than {source.relative_to(ROOT)}; {in_repository(SETUP)}")
 
 
 def _of_binary(name: str) -> str:

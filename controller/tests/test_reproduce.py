@@ -3,6 +3,8 @@
 import asyncio
 import csv
 import gc
+import os
+import shutil
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from p4sched.cli.main import run_command
 from p4sched.errors import P4schedError, UsageError
 from p4sched.p4rt.compile import source_file, stage_sums
 from p4sched.p4rt.target import Target
+from p4sched.paths import rust_binary
 from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, Line, Metrics, Quantity, figures, select
 from p4sched.reproducing.judge import NO, NONE, OPEN, YES, judge
@@ -187,6 +190,31 @@ def test_a_repeated_command_makes_only_what_is_missing(tmp_path: Path, capsys: p
     assert path.read_text().splitlines(keepends=True)[:6] == rows[:6]
 
 
+def test_one_line_at_one_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = ["--line", "packs", "--place", "100", "--seeds", "1", "--out", str(tmp_path), "--no-page"]
+    assert run_command(["reproduce", *TINY, *one]) == 0
+    (stored,) = Store(tmp_path)
+    assert (stored.line, stored.place, stored.seed) == ("packs", "100", 1)
+    told = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["packs-10", "packs", "100", "1", "inversions", "-", f"{stored.metrics['inversions']:.3g}"] in told
+    assert told[-1] == ["1", "of", "1", "simulations", "are", "stored"]
+
+
+def test_a_simulator_that_is_older_than_its_sources_makes_no_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = tmp_path / "p4sched-simulate"
+    shutil.copy(rust_binary("p4sched-simulate"), old)
+    os.utime(old, (0, 0))
+    monkeypatch.setenv("P4SCHED_SIMULATE", str(old))
+    out = tmp_path / "out"
+    assert run_command(["reproduce", *TINY, "--out", str(out), "--no-page"]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "p4sched-simulate is older than switch/" in told
+    assert "make setup" in told
+    assert not list(Store(out))
+
+
 def test_an_interrupted_command_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +238,7 @@ def test_an_interrupted_command_keeps_what_is_done(
         ("{head}a,1,x,1,1,1,1\n", "packs-10.csv:2: invalid literal for int() with base 10: 'x': delete this line"),
         ("{head}a,1,1\n", "packs-10.csv:2: too few or too many cells"),
         ("{head}a,1,1,1,1,1,nan\n", "packs-10.csv:2: 'nan' is not a number of a simulation: delete this line"),
+        ("{head}a,1,1,1,1,1,1\na,1,2,1,1,1,1\n", "packs-10.csv:3: the simulation of another line: delete this line"),
         ("\0", "packs-10.csv: "),
     ],
 )
@@ -246,6 +275,9 @@ def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
         (["packs", "10", "--again", "3", "--no-runs"], "--again makes simulations, --no-runs does not"),
         (["packs", "10", "--again", "0"], "--again"),
         (["rifo", "11"], "RIFO has no figure '11'; it has 11a, 11b"),
+        (["aifo", "15"], "no simulation of this command makes figure 15 of AIFO: experiments/priority_udp/README.md,"),
+        (["packs", "10", "--line", "pack"], "no line 'pack'; did you mean 'packs'?"),
+        (["packs", "10", "--place", "7"], "no place '7'; use one of: 15, 100, 1000, 10000"),
         (
             ["packs", "10", "--duration", "1ns"],
             "--duration 1ns is too short: a flow takes longer than that; use at least 1us",
@@ -454,7 +486,7 @@ def test_a_figure_without_published_numbers_shows_the_measured_ones(tmp_path: Pa
         for job in runs.jobs([figure], [1], 10**9):
             store.keep(figure, job.measured({"time_ms": 10.0}, 2.0, "0123456789ab"))
     judged = collect(figure, {}, Store(tmp_path), [1], 10**9)
-    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    page.write([judged], page.Notes({}, {}, [], []), tmp_path, "p4sched reproduce")
     text = (tmp_path / "README.md").read_text()
     assert "Time: measured." in text
     assert "| Slow | 10 |" in text
@@ -477,7 +509,7 @@ def test_a_line_with_another_rule_stands_beside_the_compared_line_and_an_empty_o
             if (value := made.get((job.line, job.place, job.run.seed))) is not None:
                 store.keep(figure, job.measured({"ms": value}, 1.0, "0123456789ab"))
     judged = collect(figure, {}, Store(tmp_path), [1, 2, 3], 10**9)
-    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    page.write([judged], page.Notes({}, {}, [], []), tmp_path, "p4sched reproduce")
     text = (tmp_path / "README.md").read_text()
     assert "| A, text | 1.25 (0.50 to 2.00) |" in text
     assert "unknown" not in text
@@ -509,9 +541,9 @@ def test_a_run_that_is_the_same_for_each_seed_counts_once_and_decides(tmp_path: 
     estimate = row.estimate("a", "1")
     assert estimate
     assert (estimate.seeds, estimate.half_width) == (1, None)
-    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    page.write([judged], page.Notes({}, {}, [], []), tmp_path, "p4sched reproduce")
     text = (tmp_path / "README.md").read_text()
-    assert "2 of 2 simulations, the same for each seed, commits" in text
+    assert "2 of 2 simulations, the same for each seed, 2 of older code. One seed takes" in text
     assert "| A | 2.2; 2 |" in text
 
 
@@ -523,7 +555,7 @@ def test_a_number_beside_the_published_ones_has_a_table_and_no_verdict(tmp_path:
             store.keep(figure, job.measured({"time_ms": 2.0, "done": 0.75}, 1.0, "0123456789ab"))
     judged = collect(figure, {}, Store(tmp_path), [1], 10**9)
     assert [[row.quantity.key for row in rows] for rows in (judged.shown, judged.beside)] == [["time_ms"], ["done"]]
-    page.write([judged], page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    page.write([judged], page.Notes({}, {}, [], []), tmp_path, "p4sched reproduce")
     assert "Share done: measured." in (tmp_path / "README.md").read_text()
 
 
@@ -541,7 +573,9 @@ def test_stored_simulations_of_older_code_are_made_again_and_compared(
     old = len(of_older_code(runs.jobs([figures()["packs-10"]], [1, 2], 10**6), Store(tmp_path)))
     capsys.readouterr()
     assert run_command([*command, "--again", "100"]) == 0
-    assert f"{old} of {old} simulations of older code" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"{old} of {old} simulations of older code" in told
+    assert f"all {old} have the same numbers as before" in told
     rows[1][inversions] = "17"
     path.write_text("".join(f"{','.join(row)}\n" for row in rows))
     assert run_command([*command, "--again", "100"]) == 1
@@ -581,7 +615,7 @@ def test_numbers_of_further_seeds_count_too(tmp_path: Path) -> None:
         for job in runs.jobs([figure], [1, 2, 7], 10**9):
             store.keep(figure, job.measured({"time_ms": float(job.run.seed)}, 1.0, "0123456789ab"))
     judged = collect(figure, {}, Store(tmp_path), [1, 2, 3], 10**9)
-    assert (judged.stored, judged.wanted, judged.older, judged.seeds) == (2, 3, 2, [1, 2, 7])
+    assert (judged.stored, judged.wanted, judged.older, judged.seeds) == (3, 4, 3, [1, 2, 7])
     assert judged.rows[0].measured["slow", "1"] == {1: 1.0, 2: 2.0, 7: 7.0}
 
 
@@ -603,7 +637,7 @@ def test_a_row_that_repeats_an_earlier_one_is_marked_and_readings_of_a_text_do_n
     counts = {name: len(found) for name, found in page.verdicts(judged).items()}
     assert list(counts.values()) == [3, 3, 2, 2]
     assert list(counts)[2] == "order, without repeated rows"
-    page.write(judged, page.Notes({}, [], []), tmp_path, "p4sched reproduce")
+    page.write(judged, page.Notes({}, {}, [], []), tmp_path, "p4sched reproduce")
     text = (tmp_path / "README.md").read_text()
     marked = [name for name in ("aifo-97", "rifo-98", "rifo-99", "packs-99") if f"| [{name}](#{name}) * |" in text]
     assert marked == ["rifo-98"]
@@ -630,13 +664,15 @@ def test_a_page_from_a_tiny_store(tmp_path: Path) -> None:
         assert runs.Clock(jobs, [], store).second_of_work == 2.0
     judged = collect(figure, found, Store(tmp_path), [1, 2, 3, 4, 5], 10**9)
     assert (judged.stored, judged.wanted, judged.older) == (9, 10, 9)
-    notes = page.Notes({"aifo-99": {"all": "half the work"}}, ["a slip"], [page.Further("aifo-1", "examples", "tests")])
+    notes = page.Notes(
+        {}, {"aifo-99": {"all": "half the work"}}, ["a slip"], [page.Further("aifo-1", "examples", "tests")]
+    )
     page.write([judged], notes, tmp_path, "p4sched reproduce")
     text = (tmp_path / "README.md").read_text()
     cells = "| 1, 0, 0 | yes | no (1 of 2) | 0.76 (0.50 to 1.02) | half the work |"
     assert f"| [aifo-99](#aifo-99) | a figure: time, ms {cells}" in text
     assert "| Slow | 20; 10 ± 0.02 |" in text
-    assert "9 of 10 simulations, seeds 1, 2, 3, 4, 5, commits 0123456789ab; 9 are of older code." in text
+    assert "9 of 10 simulations, seeds 1, 2, 3, 4, 5, 9 of older code. One seed takes 4 s." in text
     assert "- a slip" in text
     assert "| 1 | examples | tests |" in text
     rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))

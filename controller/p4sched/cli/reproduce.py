@@ -22,10 +22,11 @@ from p4sched.reproducing import page, published, runs
 from p4sched.reproducing.figure import PAPERS, Figure, figures, select
 from p4sched.reproducing.judge import CLOSE, NO, NONE, OPEN, YES
 from p4sched.reproducing.results import Judged, Ratios, collect, of_older_code
+from p4sched.reproducing.results import number as number_text
 from p4sched.reproducing.runs import Job
 from p4sched.reproducing.store import Store, open_store
 from p4sched.units import Duration
-from p4sched.versions import commit
+from p4sched.versions import commit, require_current
 
 FOLDER = REPRODUCED_DIR
 LOWEST_PRIORITY = 19
@@ -54,6 +55,13 @@ def reproduce(
         options.jobs_option("Simulations"),
     ] = None,
     dask: options.Dask = None,
+    line: Annotated[
+        list[str] | None, typer.Option(metavar="LINE", help="Only this line, as in DIR/measured; can be given again.")
+    ] = None,
+    place: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLACE", help="Only this place on the axis, such as a load; can be given again."),
+    ] = None,
     again: Annotated[
         int | None,
         typer.Option(
@@ -81,19 +89,20 @@ def reproduce(
     """
     options.at_least("--duration", duration, SHORTEST_S, "a flow takes longer than that")
     require(not (again and no_runs), "--again makes simulations, --no-runs does not: give one of them")
-    chosen = select(paper, number)
-    changed: list[str] = []
     asked = range(seed, seed + seeds)
+    chosen = select(paper, number, {each.name: each.plain for each in page.read_notes().further})
+    all_jobs = runs.jobs(chosen, asked, int(duration), line or (), place or ())
+    changed: list[str] = []
     if _is_tracked(out) and duration != PAPERS_DURATION and not no_page:
         raise UsageError(
             f"--duration {duration}: the page in {out} has simulations of {PAPERS_DURATION}; name another folder with"
             " --out, or add --no-page"
         )
-    writable.folder("--out", out)
+    if not (no_runs and no_page):
+        writable.folder("--out", out)
     # who only reads need not wait for a command that writes
     with open_store(out) if not no_runs else nullcontext(Store(out)) as store:
         if not no_runs:
-            all_jobs = runs.jobs(chosen, asked, int(duration))
             older = of_older_code(all_jobs, store) if again else []
             drawn = Random(seed).sample(older, min(again or 0, len(older)))
             left = drawn if again else runs.missing(all_jobs, store)
@@ -103,11 +112,17 @@ def reproduce(
                 else f"{len(all_jobs) - len(left)} of {len(all_jobs)} simulations are stored"
             )
             changed = _make(all_jobs, left, store, jobs or len(os.sched_getaffinity(0)), dask)
+            if again and not changed:
+                typer.echo(f"all {len(drawn)} have the same numbers as before")
         of_page = PAGE_SEEDS if _is_tracked(out) else asked
         judged = _judge(chosen if no_page else list(figures().values()), store, of_page, duration)
         if not no_page:
             page.write(judged, page.read_notes(), out, _command(of_page, duration))
-        _print([each for each in judged if each.figure in chosen], paper is None)
+        shown = [each for each in judged if each.figure in chosen]
+        if line or place:
+            _print_numbers(shown, all_jobs, store)
+        else:
+            _print(shown, paper is None)
         if not no_page:
             typer.echo(str(out / page.PAGE))
     if changed:
@@ -132,7 +147,7 @@ def _judge(chosen: Sequence[Figure], store: Store, seeds: Sequence[int], duratio
 
 def _print(judged: Sequence[Judged], all_of_them: bool) -> None:
     """The verdicts: a row for each quantity, or the number of each verdict if all figures were asked for."""
-    rows = [row for each in judged for row in each.rows if row.has_published]
+    rows = [row for each in judged for row in each.shown]
     table = Table(box=None, pad_edge=False)
     if all_of_them:
         for column in ("", YES, NO, OPEN):
@@ -144,19 +159,39 @@ def _print(judged: Sequence[Judged], all_of_them: bool) -> None:
             table.add_column(column, overflow="fold")
         for row in rows:
             ratios = Ratios.of(list(row.verdict.ratios.values()))
-            table.add_row(
-                row.figure.name, row.quantity.title, row.verdict.order, row.verdict.values, f"{ratios or NONE}"
-            )
+            values = row.verdict.values if row.has_published else NONE
+            table.add_row(row.figure.name, row.quantity.title, row.verdict.order, values, f"{ratios or NONE}")
     if rows:
         Console(highlight=False).print(table)
     stored, wanted = sum(each.stored for each in judged), sum(each.wanted for each in judged)
     typer.echo(f"{stored} of {wanted} simulations are stored")
 
 
+def _print_numbers(judged: Sequence[Judged], all_jobs: Sequence[Job], store: Store) -> None:
+    """A row for each simulation and quantity."""
+    table = Table(box=None, pad_edge=False)
+    for column in ("figure", "line", "place", "seed", "quantity", "published", "measured"):
+        table.add_column(column, overflow="fold")
+    rows = {each.figure.name: each.shown for each in judged}
+    for job in all_jobs:
+        found = store.of_inputs(job.inputs)
+        for row in rows[job.figure.name] if found else ():
+            had = row.published.values.get((job.line, job.place))
+            ours = found.metrics.get(row.quantity.key.replace("*", job.place)) if found else None
+            texts = (NONE if value is None else number_text(value) for value in (had, ours))
+            table.add_row(job.figure.name, job.line, job.place, str(job.run.seed), row.quantity.title, *texts)
+    if table.rows:
+        Console(highlight=False).print(table)
+    stored = sum(store.of_inputs(job.inputs) is not None for job in all_jobs)
+    typer.echo(f"{stored} of {len(all_jobs)} simulations are stored")
+
+
 def _make(all_jobs: Sequence[Job], left: Sequence[Job], store: Store, at_once: int, dask: str | None) -> list[str]:
     """Makes simulations. Returns those that had other numbers before."""
     if not left:
         return []
+    for sources in {tuple(job.figure.sources) for job in left}:
+        require_current("p4sched-simulate", sources)
     os.nice(LOWEST_PRIORITY - os.nice(0))
     done: set[str] = set()
     try:

@@ -65,7 +65,7 @@ class Quantity:
     """Name of the metric; `*` stands for the place."""
     title: str
     linear: bool = False
-    """True: the axis of the figure begins at 0. False: it is logarithmic."""
+    """True: the axis is linear, and begins at 0 unless all values are nearly the same. False: it is logarithmic."""
     beside: bool = False
     """True: no paper publishes it. The page has a table of it for the published lines; the picture leaves it out."""
 
@@ -113,8 +113,9 @@ def figures(folder: Path = EXPERIMENTS_DIR) -> Mapping[str, Figure]:
     return {each.name: each for each in sorted(found.values(), key=place)}
 
 
-def select(paper: str | None, number: str | None) -> list[Figure]:
-    """Figures of a paper, or one of them. Raises UsageError, with a suggestion, for an unknown paper or figure."""
+def select(paper: str | None, number: str | None, further: Mapping[str, str] | None = None) -> list[Figure]:
+    """Figures of a paper, or one of them. Raises UsageError, with a suggestion, for an unknown paper or figure.
+    `further`: where the figures are that no run of this command makes, by name."""
     known = figures()
     if paper is None:
         return list(known.values())
@@ -125,7 +126,11 @@ def select(paper: str | None, number: str | None) -> list[Figure]:
     of_paper = {name.partition("-")[2]: figure for name, figure in known.items() if figure.paper == paper}
     if number is None:
         return list(of_paper.values())
+    number = number.removeprefix(f"{paper}-")
     if number not in of_paper:
+        for names, where in (further or {}).items():
+            if number in re.findall(r"\w+", names.removeprefix(f"{paper}-")) and names.startswith(f"{paper}-"):
+                raise UsageError(f"no simulation of this command makes figure {number} of {PAPERS[paper]}: {where}")
         parts = [each for each in of_paper if re.fullmatch(re.escape(number) + r"([a-z]|-).*", each)]
         if len(parts) > 1:
             raise UsageError(f"{PAPERS[paper]} has no figure '{number}'; it has {', '.join(parts)}")

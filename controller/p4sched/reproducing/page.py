@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import re
 import tomllib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,11 +41,18 @@ class Further:
     where: str
     """Content of the row, or the reason why it is missing."""
 
+    @property
+    def plain(self) -> str:
+        """`where` with paths in place of links."""
+        return re.sub(r"\[[^]]*\]\((?:\.\./)*([^)]*)\)", r"\1", self.where)
+
 
 @dataclass(frozen=True)
 class Notes:
     """Text of the page: notes.toml."""
 
+    papers: Mapping[str, str]
+    """Title and source of the data, by paper."""
     causes: Mapping[str, Mapping[str, str]]
     """Cause of a difference, indexed by figure, and by quantity or `all`."""
     errors: Sequence[str]
@@ -56,7 +65,7 @@ def read_notes(path: Path = NOTES) -> Notes:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         further = [Further(each["name"], each["shows"], each["where"]) for each in content["further"]]
-        return Notes(content["causes"], content["errors"], further)
+        return Notes(content["papers"], content["causes"], content["errors"], further)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise P4schedError(f"{path}: cannot be read: {error}") from error
 
@@ -73,7 +82,10 @@ def write(judged: Sequence[Judged], notes: Notes, out: Path, command: str) -> No
         else:
             path.unlink(missing_ok=True)
     write_whole(out / CSV, _csv(judged))
-    write_whole(out / PAGE, "\n".join(_page(judged, notes, command)) + "\n")
+    text = "\n".join(_page(judged, notes, command)) + "\n"
+    for link in ("../../", "published/"):
+        text = text.replace(f"]({link}", f"]({os.path.relpath(REPRODUCTION_DIR / link, out)}/")
+    write_whole(out / PAGE, text)
 
 
 def _csv(judged: Sequence[Judged]) -> str:
@@ -118,21 +130,25 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         " is yes for four fifths or more. A published range is two values, its ends. Where all values are nearly the"
         " same, such as shares of flows that are done, this says little.",
         "- **ratio**: measured mean over published value, median (lowest to highest).",
-        "- ± is half of the interval of 95 % over the seeds. `-`: nothing is published, or no simulation is stored.",
+        "- ± is half of the interval of 95 % over the seeds; a number without it is of one seed. `-`: nothing is"
+        " published, or no simulation is stored.",
         "- A mean is over the flows that are done at the end, as in the papers. So it leaves out the slowest flows, and"
         " can turn an order around. A **restricted mean** counts a flow that is not done with the time that it had.",
         "- In the pictures, lines are measured and crosses published.",
-        "- Lines have the settings of the authors' run files, and the rules of the authors' simulations"
+        "- Lines have the settings of the authors' run files, and the rules of the authors' simulations with"
+        " [Netbench](../../switch/simulator/README.md#against-netbench)"
         " ([variants](../../switch/simulator/SCENARIOS.md#ports-and-hosts)). Those of PACKS are not public, so its"
-        " lines have the rules of the text, but for Fig. 11. A line with another rule or with our settings says so, and"
-        " is not compared with the paper.",
-        "- [rows.csv](rows.csv) has each number, `measured/` each simulation with its seed and commit."
-        " `p4sched reproduce PAPER FIGURE --seed SEED --seeds 1 --out DIR` makes those of a figure and a seed again, in"
-        " another folder.",
+        " lines have the rules of the text, but for Fig. 11.",
+        "- Other lines stand beside them, and are not compared with the paper: `own settings` are those that we found"
+        " best, `rule of the text` is that of the paper where Netbench has another one, `events as planned` has"
+        " simultaneous events in the order in which they were planned.",
+        "- [rows.csv](rows.csv) has each number, [sources.csv](published/sources.csv) the file or the sentence that a"
+        " published one comes from, `measured/` each simulation with its seed and commit."
+        " `p4sched reproduce PAPER FIGURE --line LINE --place PLACE --seed SEED --seeds 1 --out DIR` makes one of them"
+        " again, in another folder; without `--line` and `--place` all of a figure.",
         "- Simulations are of older code if a file that can change them has changed since, whether or not it did."
         " `p4sched reproduce --again N` makes N of them again, drawn at random, and compares.",
-        "- `--no-runs` shows what is stored, `--dask` makes the runs on a cluster. A simulation of 1 s takes seconds to"
-        " minutes.",
+        "- `--no-runs` shows what is stored, `--dask` makes the runs on a cluster. Times are those of one processor.",
         "",
         *_summary(judged),
     )
@@ -141,11 +157,17 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         of_paper = [each for each in judged if each.figure.paper == paper]
         further = [each for each in notes.further if each.name.partition("-")[0] == paper]
         if of_paper or further:
-            yield from (f"## {title}", "", *_table(of_paper, notes, again), *_further(further))
+            yield from (f"## {title}", "", *_paper(notes.papers.get(paper)))
+            yield from (*_table(of_paper, notes, again), *_further(further))
             for each in of_paper:
                 yield from _section(each)
     if notes.errors:
         yield from ("## Errors in papers and data", "", *(f"- {each}" for each in notes.errors))
+
+
+def _paper(about: str | None) -> Iterator[str]:
+    if about:
+        yield from (f"{about}.", "")
 
 
 def verdicts(judged: Sequence[Judged]) -> Mapping[str, Sequence[str]]:
@@ -170,8 +192,8 @@ def _summary(judged: Sequence[Judged]) -> Iterator[str]:
         "A row with * is repeated: most of its published values are those of earlier figures, digit for digit, because"
         " the papers share runs. A verdict in brackets does not count: its lines are readings of a text.",
         "",
-        f"{stored} of {wanted} simulations are stored; one that figures share counts for each of them. A row is open as"
-        " long as it has too few.",
+        f"{stored} of {wanted} simulations are stored, {sum(each.older for each in judged)} of older code; one that"
+        " figures share counts for each of them. A row is open as long as it has too few.",
         "",
     )
 
@@ -191,11 +213,14 @@ def _table(judged: Sequence[Judged], notes: Notes, again: Container[tuple[str, s
     yield f"| {' | '.join(columns)} |"
     yield f"|{'---|' * len(columns)}"
     for each in judged:
+        causes = notes.causes.get(each.figure.name, {})
+        if not any(row.has_published for row in each.rows):
+            cause = causes.get("all", "the paper has no numbers")
+            yield f"| [{each.figure.name}](#{each.figure.name}) | {each.figure.title} | - | - | - | - | {cause} |"
         for row in each.rows:
             verdict, close = row.verdict, row.verdict.closeness
             if not row.has_published:
                 continue
-            causes = notes.causes.get(each.figure.name, {})
             order, values = verdict.order, verdict.values
             if row.published.origin == READINGS:
                 order, values = f"({order})", f"({values})"
@@ -225,18 +250,21 @@ def _section(judged: Judged) -> Iterator[str]:
     yield from (f"### {figure.name}", "")
     if judged.stored:
         yield from (f"![{figure.title}]({PICTURES}/{figure.name}.png)", "")
-    commits = ", ".join(commit for commit in judged.commits) or "-"
-    older = f"; {judged.older} are of older code" if judged.older else ""
+    older = f", {judged.older} of older code" if judged.older else ""
     seeds = f"seeds {', '.join(map(str, judged.seeds))}" if judged.seeds else "the same for each seed"
-    seeds = seeds if judged.stored else "no seeds"
-    yield (
-        f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, {seeds},"
-        f" commits {commits}{older}."
-    )
+    seeds = f"{seeds}{older}. One seed takes {_time(judged.seed_s)}" if judged.stored else "no seeds"
+    yield f"`p4sched reproduce {figure.paper} {short}`. {judged.stored} of {judged.wanted} simulations, {seeds}."
     yield ""
     for row in (*judged.shown, *judged.beside):
         yield from _numbers(row)
     yield from _variations(judged)
+
+
+def _time(seconds: float) -> str:
+    """A time of one processor."""
+    if seconds < 90:
+        return f"{number(max(seconds, 0.1), 2)} s"
+    return f"{number(seconds / 60, 2)} min" if seconds < 5400 else f"{number(seconds / 3600, 2)} h"
 
 
 def _variations(judged: Judged) -> Iterator[str]:
@@ -303,6 +331,7 @@ def _numbers(row: Row) -> Iterator[str]:
         below = "; ".join(f"{labels[each.line]} below {labels[each.base]}" for each in published.orders)
         yield from ("", f"Published without numbers: {below}.")
     if published.ranges:
+        yield from ("", f"{'Published as ratios' if not published.values else 'Ratios'}:")
         yield from ("", "| ratio | published | measured |", "|---|---|---|")
         measured = {each: (low, high) for each, low, high in row.verdict.ranges}
         for each in published.ranges:

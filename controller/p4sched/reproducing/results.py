@@ -116,13 +116,14 @@ class Judged:
     stored: int
     """Stored simulations."""
     wanted: int
-    """Simulations for all lines, places and seeds. A run that is the same for each seed counts once."""
+    """Simulations for all lines, places and seeds, and those of further seeds that are stored. A run that is the same
+    for each seed counts once."""
     seeds: Sequence[int]
     """Seeds of the stored simulations; none if the runs are the same for each seed."""
     older: int
     """Stored simulations of older code than that of the repository."""
-    commits: Sequence[str]
-    """Commits of the code that made the numbers."""
+    seed_s: float
+    """Seconds of one processor for one seed of the lines and places that are stored."""
 
     @property
     def shown(self) -> Sequence[Row]:
@@ -166,6 +167,7 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
             for seed in known:
                 if measured := store.of_inputs(inputs[seed]):
                     found[line.name, place, seed] = measured
+                    wanted.add(inputs[seed])
     rows = []
     names = {line.of: line.name for line in figure.lines if line.published and line.of}
     for quantity in figure.quantities:
@@ -174,16 +176,19 @@ def collect(figure: Figure, published: Published, store: Store, seeds: Sequence[
         labels = {line.name: line.label for line in figure.lines}
         verdict = judge(numbers, values, _blocks(found, quantity.key), labels, fixed)
         rows.append(Row(figure, quantity, numbers, values, verdict, frozenset(fixed)))
-    commits = list(dict.fromkeys(measured.commit for measured in found.values()))
-    older = {commit for commit in commits if is_older(commit, figure.sources)}
+    stored = {measured.inputs: measured for measured in found.values()}
+    older = {commit for commit in {each.commit for each in stored.values()} if is_older(commit, figure.sources)}
+    took_s: dict[Place, list[float]] = {}
+    for (name, place, _), measured in found.items():
+        took_s.setdefault((name, place), []).append(measured.took_s)
     return Judged(
         figure,
         rows,
-        stored=sum(store.of_inputs(each) is not None for each in wanted),
+        stored=len(stored),
         wanted=len(wanted),
         seeds=sorted({seed for line, place, seed in found if (line, place) not in fixed}),
-        older=sum(each.commit in older for each in map(store.of_inputs, wanted) if each),
-        commits=commits,
+        older=sum(each.commit in older for each in stored.values()),
+        seed_s=sum(median(each) for each in took_s.values()),
     )
 
 

@@ -5,11 +5,11 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4sched.errors import P4schedError
+from p4sched.errors import P4schedError, unknown_name
 from p4sched.reproducing.figure import Figure, Metrics, Run
 from p4sched.reproducing.store import Measured, Store
 from p4sched.sweep.workers import Work, on_dask
@@ -42,17 +42,38 @@ class Job:
         return Measured(self.line, self.place, self.run.seed, duration_s, self.inputs, commit, took_s, metrics)
 
 
-def jobs(figures: Sequence[Figure], seeds: Sequence[int], duration_ns: int) -> list[Job]:
-    """All runs of the figures. A run that several figures share is that of the first one."""
+def jobs(
+    figures: Sequence[Figure],
+    seeds: Sequence[int],
+    duration_ns: int,
+    lines: Collection[str] = (),
+    places: Collection[str] = (),
+) -> list[Job]:
+    """All runs of the figures, or those of some lines and places. A run that several figures share is that of the first
+    one.
+
+    Raises UsageError, with a suggestion, if no figure has such a line or place.
+    """
+    _require_known("line", lines, (line.name for figure in figures for line in figure.lines))
+    _require_known("place", places, (place for figure in figures for place in figure.places))
     found: dict[str, Job] = {}
     for figure in figures:
         for line in figure.lines:
             for place in figure.places:
+                if (lines and line.name not in lines) or (places and place not in places):
+                    continue
                 for seed in seeds:
                     run = figure.run(line.name, place, seed, duration_ns)
                     inputs = run.inputs
                     found.setdefault(inputs, Job(figure, line.name, line.published, place, run, inputs, duration_ns))
     return list(found.values())
+
+
+def _require_known(kind: str, names: Collection[str], known: Iterable[str]) -> None:
+    valid = dict.fromkeys(known)
+    for name in names:
+        if name not in valid:
+            raise unknown_name(kind, name, valid)
 
 
 def missing(all_jobs: Sequence[Job], store: Store) -> list[Job]:

@@ -122,6 +122,8 @@ def _read(path: Path) -> dict[str, Measured]:
                     if None in row or None in row.values():
                         raise ValueError("too few or too many cells")
                     measured = _measured(row)
+                    if measured.inputs in found:
+                        raise ValueError("the simulation of another line")
                 except ValueError as error:
                     raise P4schedError(f"{path}:{rows.line_num}: {error}: delete this line to run it again") from error
                 found[measured.inputs] = measured

@@ -8,7 +8,7 @@ use p4sched_schedulers::Nanos;
 use p4sched_simulator::network::hosts::DeliveryObserver;
 use p4sched_simulator::network::packets::Header;
 use p4sched_simulator::network::results;
-use p4sched_simulator::network::scenario::Scenario;
+use p4sched_simulator::network::scenario::{self, Scenario};
 use p4sched_simulator::network::setup::Setup;
 use p4sched_simulator::network::warnings::warnings;
 use p4sched_simulator::network::world::World;
@@ -597,6 +597,23 @@ fn refused(scenario: &Value) -> String {
         Err(error) => error.to_string(),
         Ok(scenario) => scenario.setup(Path::new("/nowhere")).unwrap_err().to_string(),
     }
+}
+
+#[test]
+fn text_after_a_scenario_is_refused() {
+    let flows = json!([{"source": "a", "destination": "b", "bytes": 1}]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scenario.json");
+    let load = |rest: &str| {
+        std::fs::write(&file, format!("{}{rest}", two_hosts(&flows))).unwrap();
+        scenario::load(&file).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(load(" \n"), Ok(()));
+    let more = load("\n{}").unwrap_err();
+    assert!(
+        more.ends_with("scenario.json: trailing characters at line 2 column 1"),
+        "{more}"
+    );
 }
 
 #[test]

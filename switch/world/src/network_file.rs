@@ -109,7 +109,8 @@ impl NetworkFile {
     pub fn parse(text: &str) -> Result<NetworkFile, TopologyError> {
         let reader = &mut serde_json::Deserializer::from_str(text);
         let file: NetworkFile =
-            serde_path_to_error::deserialize(reader).map_err(|error| TopologyError(error.to_string()))?;
+            serde_path_to_error::deserialize(&mut *reader).map_err(|error| TopologyError(error.to_string()))?;
+        reader.end().map_err(|error| TopologyError(error.to_string()))?;
         file.topology()?;
         Ok(file)
     }
@@ -301,6 +302,8 @@ mod tests {
         );
         let unknown = HOST.replace("gateway_mac", "router");
         assert!(problem(s1, &unknown, "").starts_with("hosts[0].router: unknown field `router`"));
+        let more = NetworkFile::parse(r#"{"switches": [], "hosts": []} {}"#).unwrap_err();
+        assert!(more.to_string().starts_with("trailing characters"), "{more}");
         assert!(problem(s1, &HOST.replace("02:00", "2:00"), "").contains("is not a MAC address"));
         let silent = HOST.replace("\"port\": 1", "\"port\": 1, \"uplink_bps\": 0");
         assert!(problem(s1, &silent, "").starts_with("host u1: uplink_bps is 0"));

@@ -60,6 +60,13 @@ pub enum ScenarioError {
         /// Place and message.
         error: serde_path_to_error::Error<serde_json::Error>,
     },
+    /// A file has more text after the scenario.
+    #[error("{}: {error}", file.display())]
+    Rest {
+        file: PathBuf,
+        /// Place and message.
+        error: serde_json::Error,
+    },
     /// The run ends too late.
     #[error("end_ns = {0}: it is 1 to {LAST_NS}")]
     End(Nanos),
@@ -304,6 +311,10 @@ pub fn load(file: &Path) -> Result<Setup, ScenarioError> {
             file: file.to_owned(),
             error,
         })?;
+    deserializer.end().map_err(|error| ScenarioError::Rest {
+        file: file.to_owned(),
+        error,
+    })?;
     scenario.setup(file.parent().unwrap_or(Path::new("")))
 }
 
