@@ -307,6 +307,24 @@ def test_figures_share_a_simulation() -> None:
     assert {job.line for job in both if job.figure.name == "rifo-7"} == {"rifo-simulated", "rifo"}
 
 
+def test_a_simulation_that_figures_share_is_in_one_file(tmp_path: Path) -> None:
+    shown = [Line("a", "A", "fifo"), Line("b", "B", "fifo")]
+    first, second = (
+        Figure(name, "a figure", shown, ["1"], "load", [], _made, ["Makefile"]) for name in ("aifo-98", "aifo-99")
+    )
+    with open_store(tmp_path) as store:
+        for number, job in enumerate(runs.jobs([second], [1], 10**9)):
+            store.keep(second, job.measured({"time_ms": float(number)}, 1.0, "0123456789ab"))
+        (shared, _) = runs.jobs([first], [1], 10**9)
+        store.keep(first, shared.measured({"time_ms": 7.0}, 1.0, "0123456789ab"))
+    lines = {path.stem: path.read_text().splitlines()[1:] for path in (tmp_path / "measured").glob("*.csv")}
+    assert {name: [line.split(",")[0] for line in found] for name, found in lines.items()} == {
+        "aifo-98": ["a"],
+        "aifo-99": ["b"],
+    }
+    assert sorted(each.metrics["time_ms"] or 0.0 for each in Store(tmp_path)) == [1.0, 7.0]
+
+
 def test_a_published_line_has_the_rule_of_the_authors_simulations_and_the_text_has_a_line_of_its_own() -> None:
     for name, repeated in (("rifo-7", "aifo"), ("rifo-12", "rifo"), ("aifo-9", "w=20/1"), ("sp_pifo-9", "sp_pifo")):
         lines = {line.name: line for line in figures()[name].lines}

@@ -9,7 +9,7 @@ row is `p4sched reproduce PAPER FIGURE --seed SEED --seeds 1`. `took_s` is the t
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -46,9 +46,10 @@ class Measured:
         return [*fixed, f"{self.took_s:.3g}", *(_text(self.metrics.get(name)) for name in names)]
 
     def differences(self, other: "Measured") -> list[str]:
-        """The numbers that both have, and that differ in the digits of the file."""
-        both = self.metrics.keys() & other.metrics.keys()
-        return sorted(name for name in both if _text(self.metrics[name]) != _text(other.metrics[name]))
+        """The numbers that both have, and that differ in the digits of the file. An empty cell may also be that of a
+        number that was not yet kept."""
+        both = ((name, self.metrics[name], other.metrics[name]) for name in self.metrics.keys() & other.metrics.keys())
+        return sorted(name for name, old, new in both if None not in (old, new) and _text(old) != _text(new))
 
 
 def _text(value: float | None) -> str:
@@ -91,9 +92,10 @@ class Store:
         return self._by_inputs.get(inputs)
 
     def keep(self, figure: Figure, measured: Measured) -> None:
-        """Adds a simulation, or replaces it, and writes the file atomically."""
-        for rows in self._files.values():
-            rows.pop(measured.inputs, None)
+        """Adds a simulation, or replaces it, in whichever file it is, and writes each file atomically."""
+        for name, rows in self._files.items():
+            if rows.pop(measured.inputs, None) and name != figure.name:
+                self._write(name, list(rows.values()))
         rows = self._files.setdefault(figure.name, {})
         rows[measured.inputs] = self._by_inputs[measured.inputs] = measured
         lines = [line.name for line in figure.lines]
@@ -102,12 +104,15 @@ class Store:
             place = lines.index(each.line) if each.line in lines else len(lines)
             return each.duration_s, place, each.line, each.place, each.seed
 
-        names = list(dict.fromkeys(name for each in rows.values() for name in each.metrics))
+        self._write(figure.name, sorted(rows.values(), key=order))
+
+    def _write(self, name: str, rows: Sequence[Measured]) -> None:
+        names = list(dict.fromkeys(name for each in rows for name in each.metrics))
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*FIXED, *names])
-        writer.writerows(each.row(names) for each in sorted(rows.values(), key=order))
-        write_whole(self._folder / f"{figure.name}.csv", text.getvalue())
+        writer.writerows(each.row(names) for each in rows)
+        write_whole(self._folder / f"{name}.csv", text.getvalue())
 
 
 def _read(path: Path) -> dict[str, Measured]:
