@@ -215,7 +215,7 @@ def _table(judged: Sequence[Judged], notes: Notes, again: Container[tuple[str, s
     for each in judged:
         causes = notes.causes.get(each.figure.name, {})
         if not any(row.has_published for row in each.rows):
-            cause = causes.get("all", "the paper has no numbers")
+            cause = causes.get("all", "no published numbers")
             yield f"| [{each.figure.name}](#{each.figure.name}) | {each.figure.title} | - | - | - | - | {cause} |"
         for row in each.rows:
             verdict, close = row.verdict, row.verdict.closeness
