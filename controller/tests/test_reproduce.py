@@ -107,6 +107,9 @@ def test_blocks_of_time_decide_where_there_are_few_seeds() -> None:
     assert judge(numbers(a=2.0, b=1.0), measured, in_blocks).order == NO
     noisy = {**in_blocks, ("b", "0.5"): blocks(*NOISY.values())}
     assert judge(numbers(a=1.0, b=2.0), measured, noisy).order == OPEN
+    # blocks in another order than the whole runs decide nothing: a mean is of the flows that are done
+    backwards = {("a", "0.5"): blocks(*TWICE.values()), ("b", "0.5"): blocks(*A.values())}
+    assert judge(numbers(a=1.0, b=2.0), measured, backwards).order == OPEN
     # with five seeds, they decide
     five = {("a", "0.5"): A, ("b", "0.5"): TWICE}
     assert judge(numbers(a=1.0, b=2.0), five, noisy).order == YES

@@ -5,8 +5,8 @@ the difference varies from seed to seed (two standard deviations): a published v
 give every line the same flows, a paired t-test of the logarithms asks whether the measured difference has the published
 sign. All pairs of a quantity are tested together (Holm), at 5 %. A pair is the same, opposite, or open. With fewer than
 five seeds, the values of the test are those of the flows that start in each tenth of a run (batch means: Law,
-Simulation Modeling and Analysis, 9.5.3), where they are stored. If the runs of both lines are the same for each seed,
-nothing is random: their difference decides.
+Simulation Modeling and Analysis, 9.5.3), where they are stored. A pair whose blocks have another order than its whole
+runs stays open. If the runs of both lines are the same for each seed, nothing is random: their difference decides.
 
 Values. A mean over the seeds is close if it is within 15 % of the published value.
 
@@ -242,7 +242,7 @@ def _pair(one: str, other: str, place: str, published: float, ours: _Ratio) -> _
     mean, samples = fmean(ours.samples), ours.samples
     if ours.certain:
         probability = 0.0 if mean else 1.0
-    elif len(samples) < 2:
+    elif len(samples) < 2 or mean * ours.mean < 0:
         probability = 1.0
     else:
         deviation = stdev(samples)
