@@ -112,7 +112,7 @@ def reproduce(
                 else f"{len(all_jobs) - len(left)} of {len(all_jobs)} simulations are stored"
             )
             changed = _make(all_jobs, left, store, jobs or len(os.sched_getaffinity(0)), dask)
-            if again and not changed:
+            if drawn and not changed:
                 typer.echo(f"all {len(drawn)} have the same numbers as before")
         of_page = PAGE_SEEDS if _is_tracked(out) else asked
         judged = _judge(chosen if no_page else list(figures().values()), store, of_page, duration)
@@ -175,9 +175,11 @@ def _print_numbers(judged: Sequence[Judged], all_jobs: Sequence[Job], store: Sto
     rows = {each.figure.name: each.shown for each in judged}
     for job in all_jobs:
         found = store.of_inputs(job.inputs)
-        for row in rows[job.figure.name] if found else ():
+        if found is None:
+            continue
+        for row in rows[job.figure.name]:
             had = row.published.values.get((job.line, job.place))
-            ours = found.metrics.get(row.quantity.key.replace("*", job.place)) if found else None
+            ours = found.metrics.get(row.quantity.key.replace("*", job.place))
             texts = (NONE if value is None else number_text(value) for value in (had, ours))
             table.add_row(job.figure.name, job.line, job.place, str(job.run.seed), row.quantity.title, *texts)
     if table.rows:

@@ -93,8 +93,10 @@ def _looks(lines: Sequence[Line]) -> dict[str, Look]:
     of_line: dict[str, str] = {}
     known: Counter[tuple[str, bool]] = Counter()
     found: dict[str, Look] = {}
+    published = 0
     for line in lines:
-        next_one = figures.CYCLE[sum(count for (_, own), count in known.items() if own) % len(figures.CYCLE)]
+        next_one = figures.CYCLE[published % len(figures.CYCLE)]
+        published += line.published
         colour = next_one if shared else COLOURS.get(line.scheme) or scheme_colour(line.scheme, next_one)
         if not line.published:
             colour = of_line.get(line.of, colour)
