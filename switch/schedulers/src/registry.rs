@@ -324,7 +324,7 @@ macro_rules! schemes {
         }
 
         impl Scheduler for Model {
-            #[inline]
+            #[inline(always)]
             fn enqueue(&mut self, now: Nanos, packet: Packet) -> Verdict {
                 match self {
                     $(Model::$Type(model) => model.enqueue(now, packet),)*
@@ -332,7 +332,7 @@ macro_rules! schemes {
                 }
             }
 
-            #[inline]
+            #[inline(always)]
             fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
                 match self {
                     $(Model::$Type(model) => model.dequeue(now),)*

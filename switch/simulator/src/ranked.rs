@@ -61,7 +61,7 @@ impl Ranked {
     }
 
     /// Enqueues an arriving packet. `scale`: 256 / weight of its user, or of its flow if ranks are start times.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32) -> Verdict {
         match self {
             Ranked::ByPacket(model) => {
@@ -84,7 +84,7 @@ impl Ranked {
     }
 
     /// The packet to send next.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         match self {
             Ranked::ByPacket(model) => model.dequeue(now),

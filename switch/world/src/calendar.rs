@@ -100,7 +100,7 @@ impl<E: CalendarEvent> Calendar<E> {
     }
 
     /// Plans an event. A past time counts as the present.
-    #[inline]
+    #[inline(always)]
     pub fn plan(&mut self, at: Nanos, event: E) {
         let at = at.max(self.now);
         let slot = at >> self.slot_bits;
@@ -123,7 +123,7 @@ impl<E: CalendarEvent> Calendar<E> {
         self.present.is_empty() && self.filled_words == 0 && self.far.is_empty()
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, slot: u64, at: Nanos, event: E) {
         let place = place(slot);
         let (word, bit) = (&mut self.filled[place / WORD], 1 << (place % WORD));
@@ -147,7 +147,7 @@ impl<E: CalendarEvent> Calendar<E> {
     }
 
     /// Removes and returns the next event, if its time is at most `end`.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, end: Nanos) -> Option<(Nanos, E)> {
         loop {
             if let Some(&next) = self.present.last() {
@@ -167,7 +167,7 @@ impl<E: CalendarEvent> Calendar<E> {
     }
 
     /// The next slot with events. The current slot must be empty.
-    #[inline]
+    #[inline(always)]
     fn next_slot(&self) -> Option<u64> {
         let first = self.turn + 1;
         let from = place(first);
@@ -188,7 +188,7 @@ impl<E: CalendarEvent> Calendar<E> {
     }
 
     /// Makes a slot the current one.
-    #[inline]
+    #[inline(always)]
     fn turn_to(&mut self, slot: u64) {
         self.turn = slot;
         if self.first_far - slot < SLOTS as u64 {

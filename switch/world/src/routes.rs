@@ -121,7 +121,7 @@ impl Routes {
     }
 
     /// The wires that a switch may use for packets to this host.
-    #[inline]
+    #[inline(always)]
     pub fn ways_to(&self, switch: u32, destination: u32) -> &[u32] {
         let edge = self.edge[destination as usize];
         match self.ways(switch, edge) {
@@ -131,7 +131,7 @@ impl Routes {
     }
 
     /// The wires from a switch that lie on shortest paths to an edge.
-    #[inline]
+    #[inline(always)]
     fn ways(&self, switch: u32, edge: u32) -> &[u32] {
         let (from, to) = self.sets[switch as usize * self.edges.len() + edge as usize];
         &self.members[from as usize..to as usize]
@@ -139,7 +139,7 @@ impl Routes {
 
     /// The wire that a switch uses for a packet. `hash` is the hash of its flow; each switch chooses differently with
     /// it.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, switch: u32, destination: u32, hash: u32) -> u32 {
         match self.ways_to(switch, destination) {
             &[wire] => wire,

@@ -203,7 +203,7 @@ impl<P: OutPort, T: Timer> Net<P, T> {
         self.calendar.plan(at, event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, end: Nanos) -> Option<(Nanos, Event<T>)> {
         match &mut self.simultaneous {
             None => self.calendar.next(end),
@@ -293,7 +293,7 @@ impl<H: Hosts, S: Switches<H>> World<H, S> {
     ///
     /// # Errors
     /// If the network cannot continue.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, end: Nanos) -> Result<bool, StopReason<H::Error>> {
         let Some((now, event)) = self.net.next(end) else {
             return Ok(false);

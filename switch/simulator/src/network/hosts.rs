@@ -130,6 +130,7 @@ impl FlowHosts {
     }
 
     /// Passes an event to an end of a flow, and handles its answer.
+    #[inline(always)]
     fn pass_event(&mut self, flow: u32, side: Side, input: Input<'_>, net: &mut Net) {
         let timer = (self.connections).pass_event(net.now(), flow, side, input, &mut self.out);
         self.follow(flow, side, timer, net);
@@ -201,7 +202,7 @@ impl Hosts for FlowHosts {
     /// A difference between a program and its model.
     type Error = Difference;
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, _host: u32, number: u32, net: &mut Net) -> Result<(), Difference> {
         let (header, segment) = (net.packets.header(number), net.packets.segment(number));
         net.account.delivered += u64::from(header.len);

@@ -35,6 +35,7 @@ pub struct Packets {
 
 impl Packets {
     /// Stores a packet and returns its number.
+    #[inline(always)]
     pub fn insert(&mut self, header: Header, segment: Segment) -> u32 {
         if let Some(number) = self.free.pop() {
             self.headers[number as usize] = header;
@@ -66,6 +67,7 @@ impl Packets {
     }
 
     /// Drops the packets that this verdict lost.
+    #[inline(always)]
     pub fn drop_lost(&mut self, number: u32, verdict: Verdict, account: &mut Account) {
         match verdict {
             Verdict::Queued { .. } => {}

@@ -151,6 +151,7 @@ enum Queue {
 }
 
 impl Queue {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, scale: u32, ecn: Ecn) -> Verdict {
         match self {
             Queue::Ranked(ranked) => ranked.enqueue(now, packet, scale),
@@ -159,6 +160,7 @@ impl Queue {
         }
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         match self {
             Queue::Ranked(ranked) => ranked.dequeue(now),
@@ -303,6 +305,7 @@ impl Port {
     }
 
     /// Enqueues an arriving packet, after every departure that is due ([`Port::catch_up`]).
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Nanos, number: u32, header: &Header, ecn: Ecn) -> Verdict {
         let packet = Packet {
             id: u64::from(number),
@@ -357,6 +360,7 @@ impl Port {
     }
 
     /// Enqueues an arriving packet, as [`Port::enqueue`], and marks it if it waits and this port marks.
+    #[inline(always)]
     pub fn take(&mut self, now: Nanos, number: u32, packets: &mut Packets) -> Verdict {
         let marks = self.marks();
         let ecn = packets.segment(number).ecn;
@@ -418,13 +422,13 @@ impl Port {
 
     /// Puts a packet straight on the wire: the same as [`Port::enqueue`] and [`Port::send`] if [`Port::is_open`].
     /// Returns the same.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.held_bytes += u64::from(len);
         self.transmit(now, number, len)
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Nanos, number: u32, len: u32) -> Option<Nanos> {
         self.sent_packets += 1;
         self.sent_bytes += u64::from(len);
@@ -550,7 +554,7 @@ impl OutPort for Port {
         arrival
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: Nanos, packets: &mut Packets) -> (InTransit, Option<Nanos>) {
         let arrived = self.wire.arrive();
         if let Queue::DualPi2(coupled) = &mut self.queue
