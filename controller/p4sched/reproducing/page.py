@@ -142,8 +142,9 @@ def _page(judged: Sequence[Judged], notes: Notes, command: str) -> Iterator[str]
         "- Other lines stand beside them, and are not compared with the paper: `own settings` are those that we found"
         " best, `rule of the text` is that of the paper where Netbench has another one, `events as planned` has"
         " simultaneous events in the order in which they were planned.",
-        "- [rows.csv](rows.csv) has each number, [sources.csv](published/sources.csv) the file or the sentence that a"
-        " published one comes from, `measured/` each simulation with its seed and commit."
+        "- `p4sched reproduce --no-runs` writes rows.csv, with each number of this page;"
+        " [sources.csv](published/sources.csv) has the file or the sentence that a published one comes from,"
+        " `measured/` each simulation with its seed and commit."
         " `p4sched reproduce PAPER FIGURE --line LINE --place PLACE --seed SEED --seeds 1 --out DIR` makes one of them"
         " again, in another folder; without `--line` and `--place` all of a figure.",
         "- Simulations are of older code if a file that can change them has changed since, whether or not it did."
